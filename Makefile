@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make            build/tegratrace (no root)
+# sudo make demo  install what is needed, build, trace a built-in pipeline, print the verdict
+# sudo make check install what is needed, build, run every test
+# make bench      cost per switch beside peers
+
+BUILD     ?= build
+CC        ?= gcc
+CLANG     ?= clang
+BPFTOOL   ?= bpftool
+LLVM_STRIP ?= llvm-strip
+PKG_CONFIG ?= pkg-config
+PREFIX    ?= /usr/local
+V         ?= 0
+SAN       ?=
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(V),0)
+Q := @
+msg = @printf '  %-8s %s\n' '$(1)' '$(2)';
+endif
+
+ARCH := $(shell $(CC) -dumpmachine | sed -e 's/x86_64.*/x86/' -e 's/aarch64.*/arm64/')
+LIBS := libbpf libelf zlib jansson
+
+WARN     := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
+CFLAGS   ?= -O2 -g
+override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Isrc -I. -Ibpf -I$(BUILD) $(WARN) $(SAN) \
+	$(shell $(PKG_CONFIG) --cflags $(LIBS)) -DSCHEMA_PATH='"src/report/schema.json"'
+LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS)) -lm
+# v2: the arm64 JIT has no atomic with a result before 5.18
+BPFFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
+	-Wno-unused-parameter -Ivmlinux -Ibpf
+
+RUNGS    := sched_btf sched_tracepoint
+SKELS    := $(RUNGS:%=$(BUILD)/%.skel.h)
+SRCS     := $(sort $(wildcard src/*/*.c))
+OBJS     := $(SRCS:%.c=$(BUILD)/%.o)
+LIBOBJS  := $(filter-out $(BUILD)/src/cli/main.o,$(OBJS))
+UNIT     := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/test_*.c)))
+WORKLOADS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/workloads/*.c)))
+BENCH    := $(patsubst %.c,$(BUILD)/%,$(sort $(filter-out %.bpf.c,$(wildcard tests/bench/*.c))))
+FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch])
+
+.PHONY: all clean demo check check-unit check-asan check-build check-format check-bpf deps bench \
+	workloads install
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(BUILD)/tegratrace
+
+$(BUILD)/tegratrace: $(OBJS)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h vmlinux/*.h)
+	$(call msg,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPFFLAGS) -c $< -o $@
+	$(Q)$(LLVM_STRIP) -g $@
+
+$(BUILD)/%.bpf.o: tests/bench/%.bpf.c
+	$(call msg,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPFFLAGS) -c $< -o $@
+	$(Q)$(LLVM_STRIP) -g $@
+
+$(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
+	$(call msg,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $* > $@
+
+$(BUILD)/%.o: %.c | $(SKELS)
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/src/report/schema.o: src/report/schema.json
+
+$(BUILD)/tests/unit/%: tests/unit/%.c $(LIBOBJS)
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -Itests -MMD -MP -o $@ $< $(LIBOBJS) $(LDLIBS) -lcmocka
+
+$(BUILD)/tests/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h)
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -Itests/workloads -o $@ $< -lpthread -lm
+
+workloads: $(WORKLOADS)
+
+$(BUILD)/tests/bench/%: tests/bench/%.c $(LIBOBJS) $(BUILD)/empty_btf.skel.h \
+		$(BUILD)/empty_tracepoint.skel.h
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -o $@ $< $(LIBOBJS) $(LDLIBS)
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(OBJS:.o=.d) $(UNIT:=.d)

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the BPF programs and the loader share: record layouts, buckets and limits. Included by both
+ * sides and by the unit tests; the includer provides __u8..__u64 (vmlinux.h or linux/types.h).
+ */
+#ifndef __TEGRATRACE_ABI_H
+#define __TEGRATRACE_ABI_H
+
+#define TT_COMM_LEN 16
+
+/*
+ * Where a nanosecond of a thread's life goes. The value is at once the thread's present state and
+ * the index of the sum that grows while it stays there, so a transition is one addition.
+ */
+enum tt_bucket {
+	TT_UNKNOWN = 0, /* no event seen yet; the first one decides the past */
+	TT_ONCPU,
+	TT_RUNQ_WAKE,	 /* runnable since a wakeup */
+	TT_RUNQ_PREEMPT, /* runnable since an involuntary switch-out */
+	TT_STOPPED,	 /* SIGSTOP, ptrace, freezer */
+	TT_DEAD,	 /* account closed; its sum stays 0 */
+	TT_OFF_DISK,	 /* in_iowait at the switch-out */
+	TT_OFF_OTHER,	 /* any other sleep: not yet told apart */
+	TT_BUCKETS,
+};
+
+#define TT_OFF_FIRST TT_OFF_DISK
+
+/* Power of two, so that BPF can mask an index for the verifier. */
+#define TT_BUCKET_SLOTS 8
+
+/* How the task going out leaves the CPU; decided by the rung, from its own data. */
+enum tt_switch_out {
+	TT_OUT_RUNNABLE, /* preempted or yielded: still queued */
+	TT_OUT_SLEEP,
+	TT_OUT_DISK,
+	TT_OUT_STOPPED,
+	TT_OUT_DEAD,
+};
+
+/* Run-queue delay histogram: bucket 0 is < 512 ns, bucket i holds [256 << i, 512 << i), last open. */
+#define TT_HIST_BUCKETS 28
+#define TT_HIST_SHIFT 8
+
+#define TT_FLAG_BORN 0x1u     /* created inside the window, not seeded */
+#define TT_FLAG_EXITING 0x2u  /* sched_process_exit seen; still runs until the DEAD switch */
+#define TT_FLAG_RENAMED 0x4u  /* closed because exec gave this thread another tid: see successor */
+#define TT_FLAG_REUSED 0x8u   /* closed because its tid was born again without a DEAD switch */
+#define TT_FLAG_EXECED 0x10u  /* exec seen; the name changed */
+#define TT_FLAG_SUCCEEDS 0x20u /* continues a RENAMED record */
+
+/*
+ * One traced thread. One writer at a time: switch and wakeup of a task run under its run-queue
+ * lock, waking under its pi_lock (and writes pend_waker only). So plain stores suffice.
+ */
+struct tt_thread {
+	__u64 t_last_ns; /* of the last transition, CLOCK_MONOTONIC; 0 = still at the window's begin */
+	__u32 tid;
+	__u32 tgid;
+	__u32 bucket; /* enum tt_bucket */
+	__u32 flags;
+	__u32 pend_waker; /* tid of the waker of a wake not yet committed; 0 = none */
+	__u32 last_waker;
+	__u64 runq_max_ns;
+	__u32 runq_count;
+	__u32 wakes;
+	__u32 switches_voluntary;
+	__u32 switches_involuntary;
+
+	__u64 ns[TT_BUCKET_SLOTS];
+
+	__u32 runq_hist[TT_HIST_BUCKETS];
+
+	__u64 t_birth_ns; /* 0 = before the window */
+	__u64 t_death_ns; /* 0 = alive */
+
+	/* Gaps: each is an event that did not fit the state held. The sums stay exact. */
+	__u32 gap_switch_out;	/* switched out while not on the CPU: a switch-in was missed */
+	__u32 gap_switch_in;	/* on the CPU again without a wakeup */
+	__u32 gap_waker;	/* a wakeup without a waking before it */
+	__u32 clamped;		/* event older than the last transition, taken as 0 ns */
+	__u32 spurious_wakes;	/* wake of a thread that was running or queued */
+	__u32 successor;	/* slot of the record that continues a RENAMED one */
+
+	char comm[TT_COMM_LEN]; /* filled at death or exec; the living are asked in /proc */
+	__u64 pad[4];
+};
+
+_Static_assert(sizeof(struct tt_thread) == 320, "record layout, five cache lines");
+_Static_assert(TT_BUCKETS <= TT_BUCKET_SLOTS, "a bucket without a sum");
+
+/* tid -> slot, 32 tids to a cache line; slot 0 = not traced. */
+#define TT_TIDS_PER_LINE 32
+#define TT_TID_SHIFT 5
+
+struct tt_slot_line {
+	__u16 slot[TT_TIDS_PER_LINE];
+};
+
+#define TT_MAX_SLOTS 65535
+
+/* [begin, end) of the window; programs ignore events outside. Published in the future. */
+struct tt_window {
+	volatile __u64 begin_ns;
+	volatile __u64 end_ns;
+};
+
+#define TT_WINDOW_CLOSED (~0ULL)
+
+/* Losses that belong to no thread. */
+struct tt_losses {
+	__u64 no_slot;	 /* thread born while every slot was taken */
+	__u64 tid_range; /* tid beyond the table made for pid_max */
+};
+
+#endif /* __TEGRATRACE_ABI_H */

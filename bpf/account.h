@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Maps and handlers that both rungs share. A rung decodes its event into tids and a way of going
+ * out, and calls in here. Nothing here allocates in a scheduler hook, uses an atomic with a result
+ * (the arm64 JIT has none before 5.18) or prints.
+ *
+ * Lookups are array accesses that the verifier inlines: tid -> slot -> record. The tid table is
+ * the filter too, so a task that is not traced costs one load and a compare.
+ */
+#ifndef __TEGRATRACE_ACCOUNT_H
+#define __TEGRATRACE_ACCOUNT_H
+
+#include "abi.h"
+#include "thread_state.h"
+
+/* Sized by the loader: pid_max / 32 and the number of slots. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tt_slot_line);
+} tid_slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tt_thread);
+} threads SEC(".maps");
+
+/*
+ * Zeroed slots, filled by the loader; popped in task context at a birth (and once at an exec). A
+ * stack, so that few slots are ever touched: the loader reads only those.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK);
+	__uint(max_entries, 1);
+	__type(value, __u32);
+} free_slots SEC(".maps");
+
+struct tt_window window = {TT_WINDOW_CLOSED, TT_WINDOW_CLOSED};
+struct tt_losses losses;
+
+const volatile bool follow_children = true;
+
+static __always_inline __u16 *slot_ref(__u32 tid)
+{
+	__u32 line = tid >> TT_TID_SHIFT;
+	struct tt_slot_line *l = bpf_map_lookup_elem(&tid_slots, &line);
+
+	return l ? &l->slot[tid & (TT_TIDS_PER_LINE - 1)] : 0;
+}
+
+static __always_inline __u32 slot_of(__u32 tid)
+{
+	__u16 *ref = slot_ref(tid);
+
+	return ref ? *ref : 0;
+}
+
+static __always_inline struct tt_thread *thread_at(__u32 slot)
+{
+	return slot ? bpf_map_lookup_elem(&threads, &slot) : 0;
+}
+
+static __always_inline struct tt_thread *thread_of(__u32 tid)
+{
+	return thread_at(slot_of(tid));
+}
+
+static __always_inline bool in_window(__u64 now)
+{
+	return now >= window.begin_ns && now < window.end_ns;
+}
+
+static __always_inline __u32 take_slot(void)
+{
+	__u32 slot;
+
+	if (bpf_map_pop_elem(&free_slots, &slot)) {
+		__sync_fetch_and_add(&losses.no_slot, 1);
+		return 0;
+	}
+	return slot;
+}
+
+/* The exec'ing thread goes out under the tid of its dead leader: see tt_succeed. */
+static __always_inline void switch_out_of_dead(struct tt_thread *dead, __u64 now,
+					       enum tt_switch_out how)
+{
+	__u32 slot = take_slot();
+	struct tt_thread *t = thread_at(slot);
+	__u16 *ref;
+
+	if (!t)
+		return;
+	tt_succeed(t, dead->tid, dead->tgid, now, how);
+	ref = slot_ref(dead->tid);
+	if (ref)
+		*ref = slot;
+}
+
+static __always_inline void on_dead(struct tt_thread *t)
+{
+	__u16 *ref;
+
+	/*
+	 * A dead leader keeps its tid until the whole process is gone, and a thread that execs
+	 * takes it over; any other dead tid may be born again in an untraced process.
+	 */
+	if (t->tid == t->tgid)
+		return;
+	ref = slot_ref(t->tid);
+	if (ref)
+		*ref = 0;
+}
+
+/* One clock reading closes prev and opens next, so no time falls between them. */
+static __always_inline void handle_switch(__u32 prev_slot, __u32 next_slot, enum tt_switch_out how)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct tt_thread *t;
+
+	if (!in_window(now))
+		return;
+	t = thread_at(prev_slot);
+	if (t && t->bucket == TT_DEAD) {
+		switch_out_of_dead(t, now, how);
+	} else if (t) {
+		tt_switch_out(t, now, window.begin_ns, how);
+		if (how == TT_OUT_DEAD)
+			on_dead(t);
+	}
+	t = thread_at(next_slot);
+	if (t)
+		tt_switch_in(t, now, window.begin_ns);
+}
+
+static __always_inline void handle_waking(__u32 tid)
+{
+	struct tt_thread *t = thread_of(tid);
+
+	if (t)
+		tt_waking(t, (__u32)bpf_get_current_pid_tgid());
+}
+
+static __always_inline void handle_wakeup(__u32 tid)
+{
+	struct tt_thread *t = thread_of(tid);
+	__u64 now;
+
+	if (!t)
+		return;
+	now = bpf_ktime_get_ns();
+	if (in_window(now))
+		tt_wakeup(t, now, window.begin_ns);
+}
+
+static __always_inline void handle_wakeup_new(__u32 tid)
+{
+	struct tt_thread *t = thread_of(tid);
+	__u64 now;
+
+	if (!t)
+		return;
+	now = bpf_ktime_get_ns();
+	if (in_window(now))
+		tt_wakeup_new(t, now);
+}
+
+#define CLONE_THREAD 0x00010000
+
+/*
+ * Task context of the creator. A record that the loader seeded in the same moment (the task is in
+ * /proc before this event) is adopted; any other record under that tid is a stale one: newtask
+ * fires before a reused tid can run, so it can never be charged to the wrong thread.
+ */
+static __always_inline void handle_newtask(__u32 tid, __u64 clone_flags)
+{
+	struct tt_thread *parent = thread_of((__u32)bpf_get_current_pid_tgid());
+	__u16 *ref = slot_ref(tid);
+	struct tt_thread *t;
+	__u64 now;
+	__u32 slot;
+
+	if (!ref) {
+		if (parent)
+			__sync_fetch_and_add(&losses.tid_range, 1);
+		return;
+	}
+	now = bpf_ktime_get_ns();
+	t = thread_at(*ref);
+	if (t) {
+		if (t->bucket == TT_UNKNOWN && !t->t_last_ns)
+			return;
+		if (in_window(now))
+			tt_close(t, now, window.begin_ns, TT_FLAG_REUSED);
+		*ref = 0;
+	}
+	if (!parent || now >= window.end_ns)
+		return;
+	if (!(clone_flags & CLONE_THREAD) && !follow_children)
+		return;
+	slot = take_slot();
+	t = thread_at(slot);
+	if (!t)
+		return;
+	tt_birth(t, tid, clone_flags & CLONE_THREAD ? parent->tgid : tid, now);
+	if (!in_window(now)) {
+		t->t_last_ns = 0;
+		t->t_birth_ns = 0;
+		t->flags = 0;
+	}
+	*ref = slot;
+}
+
+/* sched_process_exec runs in the exec'ing thread, which now owns tid; old_tid is what it had. */
+static __always_inline void handle_exec(__u32 tid, __u32 old_tid)
+{
+	__u16 *ref = slot_ref(tid), *old_ref = slot_ref(old_tid);
+	__u64 now = bpf_ktime_get_ns();
+	struct tt_thread *t, *old;
+
+	if (!ref || !old_ref || !*old_ref)
+		return;
+	t = thread_at(*ref);
+	if (tid == old_tid) {
+		if (t)
+			t->flags |= TT_FLAG_EXECED;
+		return;
+	}
+	old = thread_at(*old_ref);
+	if (!old || !in_window(now))
+		return;
+	if (t && (t->flags & TT_FLAG_SUCCEEDS)) {
+		t->flags |= TT_FLAG_EXECED;
+		tt_renamed(old, window.begin_ns, t, *ref);
+	} else if (old->bucket != TT_DEAD) {
+		if (t)
+			tt_close(t, now, window.begin_ns, 0);
+		old->tid = tid;
+		old->flags |= TT_FLAG_EXECED;
+		*ref = *old_ref;
+	} else if (t) {
+		t->flags |= TT_FLAG_EXECED;
+	}
+	*old_ref = 0;
+}
+
+static __always_inline void handle_exit(__u32 tid)
+{
+	struct tt_thread *t = thread_of(tid);
+
+	if (!t)
+		return;
+	t->flags |= TT_FLAG_EXITING;
+	bpf_get_current_comm(t->comm, sizeof(t->comm));
+}
+
+#endif /* __TEGRATRACE_ACCOUNT_H */

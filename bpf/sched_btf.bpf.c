@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Rung btf: typed tracepoints with CO-RE fields. Three-argument sched_switch (the fourth exists
+ * only since 5.18 and reading it fails the attach before).
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+#include "account.h"
+
+/* linux/sched.h, raw task state since 4.14 */
+#define TASK_STOPPED_BITS 0x000c /* __TASK_STOPPED, __TASK_TRACED */
+#define TASK_DEAD 0x0080
+#define TASK_FROZEN 0x8000 /* since 6.1, f5d39b020809; before: D with PF_FROZEN */
+#define PF_FROZEN 0x00010000
+#define JOBCTL_TRAP_FREEZE (1UL << 23) /* cgroup v2 freezer sleeps in state S */
+
+static __always_inline __u32 task_state(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->__state))
+		return task->__state;
+	return (__u32)((struct task_struct___before_5_14 *)task)->state;
+}
+
+/*
+ * on_rq is exact where prev_state is not: a task preempted after it set its sleep state is still
+ * queued, and a delayed dequeue (6.12) leaves a sleeper queued.
+ */
+static __always_inline bool still_runnable(struct task_struct *task)
+{
+	if (!task->on_rq)
+		return false;
+	return !(bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed);
+}
+
+static __always_inline enum tt_switch_out how_out(struct task_struct *task)
+{
+	__u32 state;
+
+	if (still_runnable(task))
+		return TT_OUT_RUNNABLE;
+	state = task_state(task);
+	if (state & TASK_DEAD)
+		return TT_OUT_DEAD;
+	if (state & (TASK_STOPPED_BITS | TASK_FROZEN))
+		return TT_OUT_STOPPED;
+	if (task->flags & PF_FROZEN || task->jobctl & JOBCTL_TRAP_FREEZE)
+		return TT_OUT_STOPPED;
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+		return TT_OUT_DISK;
+	return TT_OUT_SLEEP;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u32 prev_slot = slot_of(prev->pid), next_slot = slot_of(next->pid);
+
+	if (prev_slot | next_slot)
+		handle_switch(prev_slot, next_slot, prev_slot ? how_out(prev) : TT_OUT_RUNNABLE);
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(sched_waking, struct task_struct *p)
+{
+	handle_waking(p->pid);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(sched_wakeup, struct task_struct *p)
+{
+	handle_wakeup(p->pid);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(sched_wakeup_new, struct task_struct *p)
+{
+	handle_wakeup_new(p->pid);
+	return 0;
+}
+
+SEC("tp_btf/task_newtask")
+int BPF_PROG(task_newtask, struct task_struct *p, __u64 clone_flags)
+{
+	handle_newtask(p->pid, clone_flags);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(sched_process_exec, struct task_struct *p, __s32 old_pid)
+{
+	handle_exec(p->pid, old_pid);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(sched_process_exit, struct task_struct *p)
+{
+	handle_exit(p->pid);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Rung tracepoint: classic tracepoint programs, for kernels without BTF. No CO-RE relocation may
+ * remain in this object (libbpf would want kernel BTF for it): field offsets come from the tracefs
+ * `format` files as read-only constants. They move between kernels, and on RT kernels all of them.
+ *
+ * Every program returns 1: a classic tracepoint program that returns 0 hides the event from every
+ * other perf user of that tracepoint.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include "account.h"
+
+/* Offsets in bytes from the start of the record; set by the loader. */
+const volatile __u32 off_switch_prev_pid;
+const volatile __u32 off_switch_prev_state;
+const volatile __u32 off_switch_next_pid;
+const volatile __u32 off_waking_pid;
+const volatile __u32 off_wakeup_pid;
+const volatile __u32 off_wakeup_new_pid;
+const volatile __u32 off_newtask_pid;
+const volatile __u32 off_newtask_clone_flags;
+const volatile __u32 off_exec_pid;
+const volatile __u32 off_exec_old_pid;
+const volatile __u32 off_exit_pid;
+
+/*
+ * The verifier takes only constant offsets from a context, and rejects a pointer moved by a
+ * variable. It knows the read-only constants, though, so of this table one load survives; the
+ * assembly keeps clang from merging the loads into one with a variable offset.
+ */
+#define CTX_CASE(off)                                                                              \
+	case off:                                                                                  \
+		asm volatile("%0 = *(u32 *)(%1 + " #off ")" : "=r"(value) : "r"(ctx));             \
+		break
+
+static __always_inline __u32 ctx_u32(const void *ctx, __u32 offset)
+{
+	__u64 value = 0;
+
+	switch (offset) {
+		CTX_CASE(8);
+		CTX_CASE(12);
+		CTX_CASE(16);
+		CTX_CASE(20);
+		CTX_CASE(24);
+		CTX_CASE(28);
+		CTX_CASE(32);
+		CTX_CASE(36);
+		CTX_CASE(40);
+		CTX_CASE(44);
+		CTX_CASE(48);
+		CTX_CASE(52);
+		CTX_CASE(56);
+		CTX_CASE(60);
+		CTX_CASE(64);
+		CTX_CASE(68);
+		CTX_CASE(72);
+		CTX_CASE(76);
+		CTX_CASE(80);
+		CTX_CASE(84);
+		CTX_CASE(88);
+	}
+	return (__u32)value;
+}
+
+/*
+ * prev_state as the record holds it since 4.14 (include/trace/events/sched.h): 0 running, then one
+ * bit per report state; 0x80 is idle, not dead; 0x100 "preempted".
+ */
+#define REPORT_STATES 0xff
+#define REPORT_PREEMPTED 0x100
+#define REPORT_STOPPED 0x0c /* T, t */
+#define REPORT_DEAD 0x30    /* X, Z */
+
+static __always_inline enum tt_switch_out how_out(__u32 prev_state)
+{
+	if (!(prev_state & REPORT_STATES) || prev_state & REPORT_PREEMPTED)
+		return TT_OUT_RUNNABLE;
+	if (prev_state & REPORT_DEAD)
+		return TT_OUT_DEAD;
+	if (prev_state & REPORT_STOPPED)
+		return TT_OUT_STOPPED;
+	return TT_OUT_SLEEP;
+}
+
+SEC("tracepoint/sched/sched_switch")
+int sched_switch(void *ctx)
+{
+	__u32 prev_slot = slot_of(ctx_u32(ctx, off_switch_prev_pid));
+	__u32 next_slot = slot_of(ctx_u32(ctx, off_switch_next_pid));
+
+	if (prev_slot | next_slot)
+		handle_switch(prev_slot, next_slot, how_out(ctx_u32(ctx, off_switch_prev_state)));
+	return 1;
+}
+
+SEC("tracepoint/sched/sched_waking")
+int sched_waking(void *ctx)
+{
+	handle_waking(ctx_u32(ctx, off_waking_pid));
+	return 1;
+}
+
+SEC("tracepoint/sched/sched_wakeup")
+int sched_wakeup(void *ctx)
+{
+	handle_wakeup(ctx_u32(ctx, off_wakeup_pid));
+	return 1;
+}
+
+SEC("tracepoint/sched/sched_wakeup_new")
+int sched_wakeup_new(void *ctx)
+{
+	handle_wakeup_new(ctx_u32(ctx, off_wakeup_new_pid));
+	return 1;
+}
+
+SEC("tracepoint/task/task_newtask")
+int task_newtask(void *ctx)
+{
+	handle_newtask(ctx_u32(ctx, off_newtask_pid), ctx_u32(ctx, off_newtask_clone_flags));
+	return 1;
+}
+
+SEC("tracepoint/sched/sched_process_exec")
+int sched_process_exec(void *ctx)
+{
+	handle_exec(ctx_u32(ctx, off_exec_pid), ctx_u32(ctx, off_exec_old_pid));
+	return 1;
+}
+
+SEC("tracepoint/sched/sched_process_exit")
+int sched_process_exit(void *ctx)
+{
+	handle_exit(ctx_u32(ctx, off_exit_pid));
+	return 1;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The state machine of one thread: pure functions over struct tt_thread, no kernel call, no libc.
+ * The BPF programs, the unit tests and any user-space rung run this same code.
+ *
+ * Every function takes `now` (the event's one clock reading, inside the window) and `begin` (the
+ * window's start). Identity by construction: a transition adds exactly now - t_last to the bucket
+ * held and moves t_last to now, so the sums always add up to t_last - birth.
+ */
+#ifndef __TEGRATRACE_THREAD_STATE_H
+#define __TEGRATRACE_THREAD_STATE_H
+
+#include "abi.h"
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+
+/* floor(log2(v)), 0 for 0: BPF has no count-leading-zeros instruction. */
+static __always_inline __u32 tt_log2(__u64 v)
+{
+	__u32 r = 0, s;
+
+	s = (v > 0xffffffffULL) << 5;
+	v >>= s;
+	r |= s;
+	s = (v > 0xffff) << 4;
+	v >>= s;
+	r |= s;
+	s = (v > 0xff) << 3;
+	v >>= s;
+	r |= s;
+	s = (v > 0xf) << 2;
+	v >>= s;
+	r |= s;
+	s = (v > 0x3) << 1;
+	v >>= s;
+	r |= s;
+	r |= (__u32)(v >> 1);
+	return r;
+}
+
+static __always_inline __u32 tt_hist_index(__u64 ns)
+{
+	__u32 i = tt_log2(ns >> TT_HIST_SHIFT);
+
+	return i < TT_HIST_BUCKETS ? i : TT_HIST_BUCKETS - 1;
+}
+
+/*
+ * Close the interval held with `bucket` and open `next` at now. An event older than the last
+ * transition (clocks of two CPUs, a race) is taken as 0 ns long and never moves t_last back.
+ */
+static __always_inline __u64 tt_charge(struct tt_thread *t, __u64 now, __u64 begin, __u32 bucket,
+				       __u32 next)
+{
+	__u64 last = t->t_last_ns ? t->t_last_ns : begin;
+	__u64 d = 0;
+
+	if (now >= last) {
+		d = now - last;
+		last = now;
+	} else {
+		t->clamped++;
+	}
+	t->ns[bucket & (TT_BUCKET_SLOTS - 1)] += d;
+	t->t_last_ns = last;
+	t->bucket = next;
+	return d;
+}
+
+static __always_inline __u32 tt_bucket_after(enum tt_switch_out how)
+{
+	switch (how) {
+	case TT_OUT_RUNNABLE:
+		return TT_RUNQ_PREEMPT;
+	case TT_OUT_DISK:
+		return TT_OFF_DISK;
+	case TT_OUT_STOPPED:
+		return TT_STOPPED;
+	case TT_OUT_DEAD:
+		return TT_DEAD;
+	default:
+		return TT_OFF_OTHER;
+	}
+}
+
+static __always_inline void tt_switch_out(struct tt_thread *t, __u64 now, __u64 begin,
+					  enum tt_switch_out how)
+{
+	__u32 held = t->bucket;
+
+	if (held == TT_DEAD)
+		return;
+	if (held == TT_UNKNOWN)
+		held = TT_ONCPU; /* no event since begin, and it leaves a CPU: it ran throughout */
+	else if (held != TT_ONCPU)
+		t->gap_switch_out++;
+	if (how == TT_OUT_RUNNABLE)
+		t->switches_involuntary++;
+	else
+		t->switches_voluntary++;
+	tt_charge(t, now, begin, held, tt_bucket_after(how));
+	if (how == TT_OUT_DEAD)
+		t->t_death_ns = t->t_last_ns;
+}
+
+static __always_inline void tt_runq_sample(struct tt_thread *t, __u64 delay_ns)
+{
+	__u32 i = tt_hist_index(delay_ns);
+
+	t->runq_count++;
+	if (delay_ns > t->runq_max_ns)
+		t->runq_max_ns = delay_ns;
+	if (i < TT_HIST_BUCKETS) /* for the verifier of 5.10, which loses the bound */
+		t->runq_hist[i]++;
+}
+
+static __always_inline void tt_switch_in(struct tt_thread *t, __u64 now, __u64 begin)
+{
+	__u32 held = t->bucket;
+
+	if (held == TT_DEAD)
+		return;
+	t->pend_waker = 0;
+	if (held == TT_RUNQ_WAKE || held == TT_RUNQ_PREEMPT) {
+		tt_runq_sample(t, tt_charge(t, now, begin, held, TT_ONCPU));
+		return;
+	}
+	if (held == TT_UNKNOWN) {
+		/*
+		 * It comes from a run queue without a wakeup since begin, so it was queued all
+		 * the time; whether a wake or a preemption put it there is not known. No sample:
+		 * the delay began before the window.
+		 */
+		held = t->flags & TT_FLAG_BORN ? TT_RUNQ_WAKE : TT_RUNQ_PREEMPT;
+	} else {
+		t->gap_switch_in++;
+	}
+	tt_charge(t, now, begin, held, TT_ONCPU);
+}
+
+/* Only names the waker; it may come before the sleeper's own switch-out, so no state moves here. */
+static __always_inline void tt_waking(struct tt_thread *t, __u32 waker_tid)
+{
+	t->pend_waker = waker_tid;
+}
+
+static __always_inline void tt_wakeup(struct tt_thread *t, __u64 now, __u64 begin)
+{
+	__u32 held = t->bucket;
+	__u32 waker = t->pend_waker;
+
+	t->pend_waker = 0;
+	if (held >= TT_ONCPU && held <= TT_RUNQ_PREEMPT) {
+		t->spurious_wakes++;
+		return;
+	}
+	if (held == TT_DEAD)
+		return;
+	if (held == TT_UNKNOWN)
+		held = TT_OFF_OTHER; /* asleep since begin; the reason was not seen */
+	t->wakes++;
+	if (waker)
+		t->last_waker = waker;
+	else
+		t->gap_waker++;
+	tt_charge(t, now, begin, held, TT_RUNQ_WAKE);
+}
+
+/* The thread exists from its first wakeup on: between creation and that it cannot run. */
+static __always_inline void tt_wakeup_new(struct tt_thread *t, __u64 now)
+{
+	if (t->bucket != TT_UNKNOWN)
+		return;
+	t->t_last_ns = now;
+	t->t_birth_ns = now;
+	t->flags |= TT_FLAG_BORN;
+	t->bucket = TT_RUNQ_WAKE;
+}
+
+/* A zeroed record for a thread created at now inside the window, until its first wakeup. */
+static __always_inline void tt_birth(struct tt_thread *t, __u32 tid, __u32 tgid, __u64 now)
+{
+	t->tid = tid;
+	t->tgid = tgid;
+	t->t_last_ns = now;
+	t->t_birth_ns = now;
+	t->flags = TT_FLAG_BORN;
+	t->bucket = TT_UNKNOWN;
+}
+
+/* Close an account for a reason other than the DEAD switch. */
+static __always_inline void tt_close(struct tt_thread *t, __u64 now, __u64 begin, __u32 why_flag)
+{
+	if (t->bucket == TT_DEAD)
+		return;
+	tt_charge(t, now, begin, t->bucket, TT_DEAD);
+	t->t_death_ns = t->t_last_ns;
+	t->flags |= why_flag;
+}
+
+/*
+ * exec by a non-leader: the kernel swaps the tids of the two tasks (exchange_tids, 5.8) before
+ * sched_process_exec, so the exec'ing thread's switches arrive under the dead leader's tid first.
+ * At the first such switch-out the caller opens `t` for them: the thread ran until now, which its
+ * own record learns when the exec event links the two (tt_renamed).
+ */
+static __always_inline void tt_succeed(struct tt_thread *t, __u32 tid, __u32 tgid, __u64 now,
+				       enum tt_switch_out how)
+{
+	t->tid = tid;
+	t->tgid = tgid;
+	t->t_last_ns = now;
+	t->t_birth_ns = now;
+	t->flags = TT_FLAG_SUCCEEDS;
+	t->bucket = tt_bucket_after(how);
+	if (how == TT_OUT_RUNNABLE)
+		t->switches_involuntary = 1;
+	else
+		t->switches_voluntary = 1;
+}
+
+static __always_inline void tt_renamed(struct tt_thread *old, __u64 begin,
+				       const struct tt_thread *next, __u32 next_slot)
+{
+	if (old->bucket == TT_DEAD)
+		return;
+	old->successor = next_slot;
+	tt_close(old, next->t_birth_ns, begin, TT_FLAG_RENAMED);
+}
+
+#endif /* __TEGRATRACE_THREAD_STATE_H */

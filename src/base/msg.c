@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "base/msg.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static bool verbose;
+static bool quiet;
+static bool status_stands;
+
+static void clear_status(void)
+{
+	if (!status_stands)
+		return;
+	fputs("\r\033[K", stderr);
+	status_stands = false;
+}
+
+static void print_line(const char *kind, const char *format, va_list args)
+{
+	clear_status();
+	fprintf(stderr, "tegratrace: %s", kind);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+}
+
+void msg_error(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_line("error: ", format, args);
+	va_end(args);
+}
+
+void msg_warn(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_line("warning: ", format, args);
+	va_end(args);
+}
+
+void msg_note(const char *format, ...)
+{
+	va_list args;
+
+	if (quiet)
+		return;
+	va_start(args, format);
+	print_line("", format, args);
+	va_end(args);
+}
+
+void msg_vdebug(const char *format, va_list args)
+{
+	if (verbose)
+		print_line("debug: ", format, args);
+}
+
+void msg_debug(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	msg_vdebug(format, args);
+	va_end(args);
+}
+
+void msg_set_verbose(bool on)
+{
+	verbose = on;
+}
+
+bool msg_verbose(void)
+{
+	return verbose;
+}
+
+void msg_set_quiet(bool on)
+{
+	quiet = on;
+}
+
+void msg_status(const char *line)
+{
+	struct winsize size;
+	int width = 80;
+
+	if (quiet || !isatty(STDERR_FILENO))
+		return;
+	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col > 0)
+		width = size.ws_col;
+	clear_status();
+	if (!*line)
+		return;
+	fprintf(stderr, "%.*s", width - 1, line);
+	fflush(stderr);
+	status_stands = true;
+}

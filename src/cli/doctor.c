@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Tries every rung for real and looks at what a run would use. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "cli/run.h"
+#include "probe/environment.h"
+#include "probe/tracer.h"
+#include "tegra/board.h"
+#include "tegra/source.h"
+
+#define DOCTOR_LINES (FINDINGS + 4)
+
+static void check_rung(struct finding *finding, const char *what, enum rung rung)
+{
+	struct tracer_options options = {.rung = rung, .follow_children = true};
+	struct capability unused = {0};
+	struct tracer *tracer = NULL;
+	char reason[192] = "";
+	int err = tracer_open(&options, &tracer, &unused, reason, sizeof(reason));
+
+	finding->what = what;
+	finding->ok = !err;
+	snprintf(finding->text, sizeof(finding->text), "%s",
+		 !err ? "loads and attaches" : *reason ? reason : strerror(-err));
+	tracer_close(tracer);
+}
+
+static void check_tegrastats(struct finding *finding, const struct options *options)
+{
+	struct tegra_source_options source_options = {
+		.command = options->tegrastats,
+		.log = options->tegra_log,
+		.interval_ms = options->interval_ms,
+	};
+	struct tegra_summary summary;
+	struct tegra_source *source;
+	char reason[192];
+
+	finding->what = "tegrastats";
+	finding->ok = !tegra_source_open(&source_options, &source, reason, sizeof(reason)) && source;
+	if (!finding->ok) {
+		snprintf(finding->text, sizeof(finding->text),
+			 "not on PATH: no GPU, EMC, temperature or power samples");
+		return;
+	}
+	usleep(300000);
+	tegra_source_close(source, 0, &summary);
+	finding->ok = summary.samples > 0;
+	snprintf(finding->text, sizeof(finding->text), "%.60s: %lld samples in 0.3 s%s%.60s",
+		 summary.source, (long long)summary.samples, *summary.note ? ", " : "",
+		 summary.note);
+}
+
+static int print_text(const struct host_info *host, const struct finding *findings, int n)
+{
+	printf("kernel %s %s, %d CPUs, board %s\n", host->kernel, host->arch, host->cpus,
+	       *host->module ? host->module : "unknown (no device tree)");
+	for (int i = 0; i < n; i++)
+		printf("  %-4s %-24s %s\n", findings[i].ok ? "ok" : "no", findings[i].what,
+		       findings[i].text);
+	return fflush(stdout) ? EXIT_RUN : EXIT_OK;
+}
+
+static int print_json(const struct host_info *host, const struct finding *findings, int n)
+{
+	json_t *checks = json_array(), *object;
+	int err;
+
+	for (int i = 0; i < n; i++)
+		json_array_append_new(checks,
+				      json_pack("{s:s,s:b,s:s}", "what", findings[i].what, "ok",
+						findings[i].ok, "text", findings[i].text));
+	object = json_pack("{s:s,s:{s:s,s:s,s:i,s:s?},s:o}", "schema", "tegratrace-doctor/1", "host",
+			   "kernel", host->kernel, "arch", host->arch, "cpus", host->cpus, "module",
+			   *host->module ? host->module : NULL, "checks", checks);
+	err = !object || json_dumpf(object, stdout, JSON_COMPACT) || putchar('\n') == EOF ||
+	      fflush(stdout);
+	json_decref(object);
+	return err ? EXIT_RUN : EXIT_OK;
+}
+
+int run_doctor(const struct options *options)
+{
+	struct finding findings[DOCTOR_LINES];
+	struct host_info host;
+	bool some_rung;
+	int n = 0, status;
+
+	board_read(&host);
+	check_rung(&findings[n++], "rung btf", RUNG_BTF);
+	check_rung(&findings[n++], "rung tracepoint", RUNG_TRACEPOINT);
+	some_rung = findings[0].ok || findings[1].ok;
+	check_tegrastats(&findings[n++], options);
+	n += environment_check(&findings[n]);
+	status = options->json ? print_json(&host, findings, n) : print_text(&host, findings, n);
+	if (status)
+		return status;
+	if (some_rung)
+		return EXIT_OK;
+	return geteuid() ? EXIT_PERMISSION : EXIT_UNSUPPORTED;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/version.h"
+
+const char *argp_program_version = "tegratrace " TEGRATRACE_VERSION;
+
+static const char doc[] =
+	"Says what limits an inference process on a Jetson: by how much, how sure that is, and what "
+	"to do.\n"
+	"\n"
+	"  sudo tegratrace -p PID -d 30      attach to a running process for 30 s\n"
+	"  sudo tegratrace -- ./infer ARGS   start a command and trace it to its end\n"
+	"  tegratrace doctor                 what this kernel and board can measure\n"
+	"\v"
+	"Exit status: 0, or the started command's own (128 + signal when it was killed); 1 the run or "
+	"its output failed, 2 usage, 3 not permitted, 4 no such target, 5 this kernel cannot; before a "
+	"command could run: 125, 126 not executable, 127 not found.";
+
+static const char args_doc[] = "-p PID[,PID...]\n-n NAME\n-- COMMAND [ARG...]\ndoctor [--json]";
+
+enum {
+	KEY_NO_FOLLOW = 1000,
+	KEY_RUNG,
+	KEY_TEGRASTATS,
+	KEY_TEGRA_LOG,
+	KEY_INTERVAL,
+	KEY_JSON,
+	KEY_JSON_SCHEMA,
+	KEY_EXPLAIN,
+	KEY_SLOTS,
+};
+
+static const struct argp_option entries[] = {
+	{NULL, 0, NULL, 0, "Target:", 1},
+	{"pid", 'p', "PID[,PID...]", 0, "Trace these processes", 0},
+	{"name", 'n', "NAME", 0, "Trace every process of that name", 0},
+	{"no-follow", KEY_NO_FOLLOW, NULL, 0,
+	 "Only the named processes and their threads, not their children", 0},
+	{"duration", 'd', "SECONDS", 0, "Stop after that time (default: target's end or Ctrl-C)", 0},
+	{NULL, 0, NULL, 0, "GPU samples:", 2},
+	{"tegrastats", KEY_TEGRASTATS, "CMD", 0,
+	 "Run CMD for tegrastats lines (default: tegrastats, when it is on PATH)", 0},
+	{"tegra-log", KEY_TEGRA_LOG, "FILE", 0, "Read the lines from a log, a FIFO or - instead", 0},
+	{"interval", KEY_INTERVAL, "MS", 0, "Interval given to tegrastats (default 100)", 0},
+	{NULL, 0, NULL, 0, "Output:", 3},
+	{"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
+	 "One JSON object, on standard output without FILE", 0},
+	{"json-schema", KEY_JSON_SCHEMA, NULL, 0, "Print the JSON Schema of that object and exit", 0},
+	{"verbose", 'v', NULL, 0, "All threads, the identity, what is missing, own overhead", 0},
+	{"explain", KEY_EXPLAIN, NULL, 0, "The rules that fired and those that nearly did", 0},
+	{"quiet", 'q', NULL, 0, "No status line and no notes", 0},
+	{NULL, 0, NULL, 0, "Tracing:", 4},
+	{"rung", KEY_RUNG, "RUNG", 0, "auto, btf or tracepoint (default auto: the first that loads)",
+	 0},
+	{"max-threads", KEY_SLOTS, "N", 0, "Threads traced at once (default 16383)", 0},
+	{0},
+};
+
+static long parse_number(struct argp_state *state, const char *text, long min, long max,
+			 const char *what)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (errno || end == text || *end || value < min || value > max)
+		argp_error(state, "%s must be a whole number from %ld to %ld, not '%s'", what, min,
+			   max, text);
+	return value;
+}
+
+static int64_t parse_seconds(struct argp_state *state, const char *text)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || !(seconds > 0 && seconds <= 1e7))
+		argp_error(state, "the duration must be seconds above 0, not '%s'", text);
+	return (int64_t)(seconds * 1e9);
+}
+
+static error_t parse_output_option(int key, char *arg, struct options *options)
+{
+	switch (key) {
+	case KEY_JSON:
+		options->json = true;
+		options->json_file = arg;
+		return 0;
+	case KEY_JSON_SCHEMA:
+		options->json_schema = true;
+		return 0;
+	case 'v':
+		options->verbose = true;
+		return 0;
+	case KEY_EXPLAIN:
+		options->explain = true;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case 'p':
+		options->pids = arg;
+		return 0;
+	case 'n':
+		options->name = arg;
+		return 0;
+	case 'd':
+		options->duration_ns = parse_seconds(state, arg);
+		return 0;
+	case KEY_NO_FOLLOW:
+		options->follow = false;
+		return 0;
+	case KEY_TEGRASTATS:
+		options->tegrastats = arg;
+		return 0;
+	case KEY_TEGRA_LOG:
+		options->tegra_log = arg;
+		return 0;
+	case KEY_INTERVAL:
+		options->interval_ms = (int)parse_number(state, arg, 1, 60000, "--interval");
+		return 0;
+	case KEY_RUNG:
+		if (rung_from_name(arg, &options->rung))
+			argp_error(state, "--rung is auto, btf or tracepoint, not '%s'", arg);
+		return 0;
+	case KEY_SLOTS:
+		options->slots = (uint32_t)parse_number(state, arg, 1, TT_MAX_SLOTS - 1,
+							"--max-threads") + 1;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->command)
+			return ARGP_ERR_UNKNOWN;
+		if (state->quoted) {
+			options->command = &state->argv[state->next - 1];
+			state->next = state->argc;
+			return 0;
+		}
+		if (!strcmp(arg, "doctor")) {
+			options->subcommand = COMMAND_DOCTOR;
+			return 0;
+		}
+		argp_error(state, "unknown word '%s': a command to trace goes behind --, a process "
+				  "behind -p or -n", arg);
+		return EINVAL;
+	}
+	return parse_output_option(key, arg, options);
+}
+
+static void check(const struct options *options, int argc, char **argv)
+{
+	static const struct argp argp = {.doc = doc, .args_doc = args_doc, .options = entries};
+	int targets = (options->pids || options->name) + !!options->command;
+	const char *problem = NULL;
+
+	(void)argc;
+	if (options->json_schema || options->subcommand == COMMAND_DOCTOR)
+		return;
+	if (!targets)
+		problem = "nothing to trace: give -p PID, -n NAME or -- COMMAND";
+	else if (targets > 1)
+		problem = "either attach (-p, -n) or start a command (--), not both";
+	if (!problem)
+		return;
+	fprintf(stderr, "%s: %s\n", argv[0], problem);
+	argp_help(&argp, stderr, ARGP_HELP_SEE, argv[0]);
+	exit(EXIT_USAGE);
+}
+
+void options_parse(struct options *options, int argc, char **argv)
+{
+	static const struct argp argp = {entries, parse_option, args_doc, doc, NULL, NULL, NULL};
+
+	*options = (struct options){.follow = true, .interval_ms = 100};
+	argp_err_exit_status = EXIT_USAGE;
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options))
+		exit(EXIT_USAGE);
+	check(options, argc, argv);
+}

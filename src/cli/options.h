@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The command line, and nothing else parses it. */
+#ifndef TEGRATRACE_OPTIONS_H
+#define TEGRATRACE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "probe/tracer.h"
+
+/* Exit statuses, documented in the README. A started command's own status is passed through. */
+enum exit_status {
+	EXIT_OK = 0,
+	EXIT_RUN = 1,	      /* the run or its output failed */
+	EXIT_USAGE = 2,	      /* the command line */
+	EXIT_PERMISSION = 3,  /* not root, or the kernel refuses */
+	EXIT_NO_TARGET = 4,   /* the process cannot be traced */
+	EXIT_UNSUPPORTED = 5, /* no rung works on this kernel */
+	EXIT_COMMAND_FAILED = 125, /* tegratrace itself failed before the command ran */
+	EXIT_CANNOT_EXECUTE = 126,
+	EXIT_NOT_FOUND = 127,
+};
+
+enum subcommand {
+	COMMAND_TRACE,
+	COMMAND_DOCTOR,
+};
+
+struct options {
+	enum subcommand subcommand;
+	const char *pids; /* -p; NULL */
+	const char *name; /* -n; NULL */
+	char **command;	  /* after --, NULL-terminated; NULL */
+	bool follow;
+	int64_t duration_ns; /* 0 = until the target ends or Ctrl-C */
+	enum rung rung;
+	uint32_t slots;
+	const char *tegrastats;
+	const char *tegra_log;
+	int interval_ms;
+	bool json;
+	const char *json_file; /* NULL: standard output */
+	bool json_schema;
+	bool verbose;
+	bool explain;
+	bool quiet;
+};
+
+/* Exits itself on --help, --version and on a bad command line (EXIT_USAGE). */
+void options_parse(struct options *options, int argc, char **argv);
+
+#endif

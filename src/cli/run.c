@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One run from start to report. The order matters: the command is forked before the load and held
+ * until the window is open, so nothing of it is missed; threads are enumerated before the begin is
+ * published and once more after it, so no first event is misread.
+ */
+#include "cli/run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/status.h"
+#include "diagnose/verdict.h"
+#include "probe/accounts.h"
+#include "probe/environment.h"
+#include "probe/system.h"
+#include "probe/targets.h"
+#include "probe/tracer.h"
+#include "tegra/board.h"
+#include "tegra/source.h"
+
+#define TICK_MS		 250
+#define PUBLISH_AHEAD_NS 1000000
+#define STOP_COMMAND_MS	 2000
+#define MAX_POLL	 (SESSION_TARGETS + 2)
+
+struct run {
+	const struct options *options;
+	struct session session;
+	struct target_set targets;
+	struct command command;
+	struct output output;
+	struct tracer *tracer;
+	struct accounts *accounts;
+	struct tegra_source *source;
+	struct system_watch *watch;
+	int signal_fd;
+	int pidfds[SESSION_TARGETS];
+	int npidfds;
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+static void sleep_until(int64_t until_ns)
+{
+	struct timespec ts = {until_ns / 1000000000LL, until_ns % 1000000000LL};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+		;
+}
+
+static void print_note(void *ctx, const char *line)
+{
+	(void)ctx;
+	msg_note("%s", line);
+}
+
+static int open_signals(struct run *run)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	run->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (run->signal_fd < 0) {
+		msg_error("cannot receive signals: %s", strerror(errno));
+		return EXIT_RUN;
+	}
+	return EXIT_OK;
+}
+
+/* After the first Ctrl-C the next one ends the program at once. */
+static void unblock_interrupt(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static int start_command(struct run *run)
+{
+	char pid_text[16], line[TARGETS_LINE_SIZE];
+	int err = command_start(&run->command, run->options->command,
+				output_owns_stdout(&run->output));
+
+	if (err) {
+		msg_error("cannot start %s: %s", run->options->command[0], strerror(-err));
+		return EXIT_COMMAND_FAILED;
+	}
+	snprintf(pid_text, sizeof(pid_text), "%d", run->command.pid);
+	err = targets_add_pids(&run->targets, pid_text, line, sizeof(line));
+	if (err) {
+		msg_error("%s", line);
+		return EXIT_COMMAND_FAILED;
+	}
+	return EXIT_OK;
+}
+
+static int find_targets(struct run *run)
+{
+	char line[TARGETS_LINE_SIZE];
+	int err = targets_check_own_namespace(line, sizeof(line));
+
+	run->targets.note = print_note;
+	if (!err && run->options->command)
+		return start_command(run);
+	if (!err && run->options->pids)
+		err = targets_add_pids(&run->targets, run->options->pids, line, sizeof(line));
+	if (!err && run->options->name)
+		err = targets_add_name(&run->targets, run->options->name, line, sizeof(line));
+	if (err) {
+		msg_error("%s", line);
+		return EXIT_NO_TARGET;
+	}
+	return EXIT_OK;
+}
+
+static void record_targets(struct run *run)
+{
+	struct session *session = &run->session;
+
+	session->ntargets = run->targets.n;
+	for (int i = 0; i < run->targets.n && i < SESSION_TARGETS; i++) {
+		struct target_info *info = &session->targets[i];
+		int fd;
+
+		info->pid = run->targets.items[i].pid;
+		memcpy(info->comm, run->targets.items[i].comm, sizeof(info->comm) - 1);
+		if (run->command.pid)
+			continue; /* its end comes with SIGCHLD */
+		fd = syscall(SYS_pidfd_open, info->pid, 0);
+		if (fd >= 0)
+			run->pidfds[run->npidfds++] = fd;
+	}
+}
+
+static int open_tracer(struct run *run)
+{
+	struct tracer_options options = {
+		.rung = run->options->rung,
+		.follow_children = run->options->follow,
+		.slots = run->options->slots,
+	};
+	char reason[256] = "";
+	int err = tracer_open(&options, &run->tracer, &run->session.capability, reason,
+			      sizeof(reason));
+
+	if (!err)
+		return EXIT_OK;
+	msg_error("cannot trace on this kernel: %s", *reason ? reason : strerror(-err));
+	if (err == -EPERM)
+		return EXIT_PERMISSION;
+	return EXIT_UNSUPPORTED;
+}
+
+static int open_source(struct run *run)
+{
+	struct tegra_source_options options = {
+		.command = run->options->tegrastats,
+		.log = run->options->tegra_log,
+		.interval_ms = run->options->interval_ms,
+	};
+	char line[256];
+
+	if (tegra_source_open(&options, &run->source, line, sizeof(line))) {
+		msg_error("%s", line);
+		return EXIT_USAGE;
+	}
+	return EXIT_OK;
+}
+
+static int open_all(struct run *run)
+{
+	int status;
+
+	status = output_open(&run->output, run->options->json, run->options->json_file);
+	if (status)
+		return status;
+	status = open_signals(run);
+	if (status)
+		return status;
+	status = find_targets(run);
+	if (status)
+		return status;
+	record_targets(run);
+	status = open_tracer(run);
+	if (status)
+		return status;
+	environment_report(&run->session.capability);
+	status = open_source(run);
+	if (status)
+		return status;
+	run->accounts = accounts_new(run->tracer, &run->session);
+	run->watch = system_watch_new();
+	if (!run->accounts || !run->watch) {
+		msg_error("out of memory");
+		return EXIT_RUN;
+	}
+	return EXIT_OK;
+}
+
+static int begin_window(struct run *run)
+{
+	struct session *session = &run->session;
+	struct timespec wall;
+	int seeded = accounts_seed(run->accounts, &run->targets, run->options->follow);
+
+	if (seeded < 0)
+		msg_warn("not every thread is traced: %s", strerror(-seeded));
+	if (seeded == 0) {
+		msg_error("process %d ended before it could be traced", run->targets.items[0].pid);
+		return EXIT_NO_TARGET;
+	}
+	accounts_take_baseline(run->accounts);
+	session->start_ns = now_ns() + PUBLISH_AHEAD_NS;
+	tracer_publish_begin(run->tracer, session->start_ns);
+	accounts_seed(run->accounts, &run->targets, run->options->follow);
+	sleep_until(session->start_ns);
+	clock_gettime(CLOCK_REALTIME, &wall);
+	session->started_unix_ns = wall.tv_sec * 1000000000LL + wall.tv_nsec;
+	accounts_begin(run->accounts, session->start_ns);
+	tegra_source_begin(run->source, now_ns());
+	system_watch_begin(run->watch, run->tracer, now_ns());
+	return EXIT_OK;
+}
+
+static int release_command(struct run *run)
+{
+	int err;
+
+	if (!run->command.pid)
+		return EXIT_OK;
+	err = command_release(&run->command);
+	if (!err)
+		return EXIT_OK;
+	msg_error("cannot run %s: %s", run->options->command[0], strerror(-err));
+	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+}
+
+static bool targets_gone(struct run *run)
+{
+	struct procfs_stat stat;
+
+	if (run->command.pid)
+		return command_reap(&run->command);
+	for (int i = 0; i < run->targets.n; i++) {
+		const struct target *target = &run->targets.items[i];
+
+		if (!procfs_task_stat(target->pid, PROCFS_PROCESS, &stat) &&
+		    stat.starttime_ticks == target->starttime && !procfs_is_dead(&stat))
+			return false;
+	}
+	return true;
+}
+
+/* True when a signal asks for the end. */
+static bool read_signals(struct run *run)
+{
+	struct signalfd_siginfo info;
+	bool end = false;
+
+	while (read(run->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD)
+			end = true;
+	}
+	if (end)
+		unblock_interrupt();
+	return end;
+}
+
+static int fill_poll(const struct run *run, struct pollfd polls[MAX_POLL])
+{
+	int n = 0;
+
+	polls[n++] = (struct pollfd){.fd = run->signal_fd, .events = POLLIN};
+	polls[n++] = (struct pollfd){.fd = tegra_source_fd(run->source), .events = POLLIN};
+	for (int i = 0; i < run->npidfds; i++)
+		polls[n++] = (struct pollfd){.fd = run->pidfds[i], .events = POLLIN};
+	return n;
+}
+
+/* A pidfd stays readable once its process has ended; looked at once is enough. */
+static void drop_ended(struct run *run, const struct pollfd *polls)
+{
+	for (int i = 0; i < run->npidfds; i++) {
+		if (polls[2 + i].revents && run->pidfds[i] >= 0) {
+			close(run->pidfds[i]);
+			run->pidfds[i] = -1;
+		}
+	}
+}
+
+static int until_ms(int64_t when_ns)
+{
+	int64_t left_ns = when_ns - now_ns();
+
+	return left_ns <= 0 ? 0 : (int)((left_ns + 999999) / 1000000);
+}
+
+static enum end_reason watch_targets(struct run *run)
+{
+	const struct session *session = &run->session;
+	int64_t tick_ns = now_ns();
+	int64_t stop_ns = run->options->duration_ns ? session->start_ns + run->options->duration_ns
+						    : INT64_MAX;
+
+	for (;;) {
+		struct pollfd polls[MAX_POLL];
+		int n = fill_poll(run, polls);
+		int64_t next_ns = tick_ns + TICK_MS * 1000000LL;
+
+		poll(polls, n, until_ms(next_ns < stop_ns ? next_ns : stop_ns));
+		tegra_source_read(run->source, now_ns());
+		if (read_signals(run))
+			return END_INTERRUPT;
+		drop_ended(run, polls);
+		if (targets_gone(run))
+			return END_TARGET_EXIT;
+		if (now_ns() >= stop_ns)
+			return END_DURATION;
+		if (now_ns() < next_ns)
+			continue;
+		tick_ns = now_ns();
+		accounts_drain(run->accounts);
+		system_watch_tick(run->watch, run->tracer, tick_ns);
+		status_show(tick_ns - session->start_ns, accounts_living(run->accounts),
+			    tegra_source_latest(run->source));
+	}
+}
+
+static void end_window(struct run *run)
+{
+	struct session *session = &run->session;
+
+	session->end_ns = now_ns() + PUBLISH_AHEAD_NS;
+	tracer_publish_end(run->tracer, session->end_ns);
+	sleep_until(session->end_ns + PUBLISH_AHEAD_NS / 10);
+	status_clear();
+	system_watch_end(run->watch, run->tracer, session->end_ns, session);
+	accounts_finish(run->accounts, session->end_ns);
+	tegra_source_close(run->source, session->end_ns, &session->tegra);
+	run->source = NULL;
+	session->losses.tegra_rejected = session->tegra.rejected;
+	session->command_status = run->command.status;
+}
+
+/* A run that ended on its own time or by a signal takes its command along, as perf stat does. */
+static void stop_command(struct run *run)
+{
+	const struct timespec step = {0, 10000000};
+
+	if (!run->command.pid || command_reap(&run->command))
+		return;
+	kill(run->command.pid, SIGTERM);
+	for (int waited = 0; waited < STOP_COMMAND_MS; waited += 10) {
+		if (command_reap(&run->command))
+			return;
+		nanosleep(&step, NULL);
+	}
+	msg_warn("%s (PID %d) did not end on SIGTERM and goes on running", run->options->command[0],
+		 run->command.pid);
+}
+
+static int report(struct run *run)
+{
+	struct verdict verdict;
+	int status;
+
+	diagnose(&run->session, &verdict);
+	status = output_write_all(&run->output, &run->session, &verdict, run->options->verbose,
+				  run->options->explain);
+	if (status)
+		return status;
+	if (run->session.ended_by == END_TARGET_EXIT)
+		return command_exit_status(&run->command);
+	return EXIT_OK;
+}
+
+static void close_all(struct run *run)
+{
+	struct tegra_summary unused;
+
+	if (run->source)
+		tegra_source_close(run->source, now_ns(), &unused);
+	command_abandon(&run->command);
+	accounts_free(run->accounts);
+	tracer_close(run->tracer);
+	system_watch_free(run->watch);
+	targets_free(&run->targets);
+	output_close(&run->output);
+	for (int i = 0; i < run->npidfds; i++) {
+		if (run->pidfds[i] >= 0)
+			close(run->pidfds[i]);
+	}
+	if (run->signal_fd >= 0)
+		close(run->signal_fd);
+	session_free(&run->session);
+}
+
+int run_trace(const struct options *options)
+{
+	struct run run = {.options = options, .signal_fd = -1};
+	int status;
+
+	run.command.release_fd = -1;
+	run.command.status = -1;
+	session_init(&run.session);
+	board_read(&run.session.host);
+	status = open_all(&run);
+	if (!status)
+		status = begin_window(&run);
+	if (!status)
+		status = release_command(&run);
+	if (!status) {
+		run.session.ended_by = watch_targets(&run);
+		end_window(&run);
+		stop_command(&run);
+		status = report(&run);
+	} else if (options->command && status < EXIT_COMMAND_FAILED && status != EXIT_PERMISSION) {
+		status = EXIT_COMMAND_FAILED;
+	}
+	close_all(&run);
+	return status;
+}

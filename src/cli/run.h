@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef TEGRATRACE_RUN_H
+#define TEGRATRACE_RUN_H
+
+#include "cli/options.h"
+
+/* Trace, diagnose, report. Returns the exit status. */
+int run_trace(const struct options *options);
+
+/* What this machine can measure. Returns the exit status: EXIT_OK when some rung works. */
+int run_doctor(const struct options *options);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "diagnose/verdict.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "diagnose/facts.h"
+#include "diagnose/rules.h"
+#include "diagnose/wording.h"
+
+const char *verdict_class_name(enum verdict_class class)
+{
+	static const char *const names[VERDICT_CLASSES] = {
+		[VERDICT_INSUFFICIENT_DATA] = "insufficient-data",
+		[VERDICT_COMPUTE_BOUND] = "compute-bound",
+		[VERDICT_MEMORY_BANDWIDTH_BOUND] = "memory-bandwidth-bound",
+		[VERDICT_CPU_BOUND] = "cpu-bound",
+		[VERDICT_CPU_STARVED] = "cpu-starved",
+		[VERDICT_BALANCED] = "balanced",
+	};
+
+	return names[class];
+}
+
+static bool fired(const struct verdict *verdict, enum rule rule)
+{
+	return verdict->rules[rule].fired;
+}
+
+/*
+ * GPU first: where it is saturated, what the CPU does is not the limit (a thread that spins for it
+ * looks busy). Then waiting for a CPU, since that time is lost whatever the thread computes.
+ */
+static enum verdict_class choose(const struct verdict *v, const struct facts *facts)
+{
+	if (!fired(v, RULE_WINDOW) || !fired(v, RULE_ACTIVE))
+		return VERDICT_INSUFFICIENT_DATA;
+	if (fired(v, RULE_GPU_SAMPLES) && fired(v, RULE_GPU_SATURATED))
+		return fired(v, RULE_EMC_SATURATED) ? VERDICT_MEMORY_BANDWIDTH_BOUND
+						    : VERDICT_COMPUTE_BOUND;
+	if (fired(v, RULE_RUNQ))
+		return VERDICT_CPU_STARVED;
+	if (fired(v, RULE_CPU_LIMIT) || fired(v, RULE_ALL_CPUS))
+		return VERDICT_CPU_BOUND;
+	if (!fired(v, RULE_GPU_SAMPLES))
+		return VERDICT_INSUFFICIENT_DATA;
+	if (fired(v, RULE_TURNS))
+		return fired(v, RULE_CPU_DOMINATES) ? VERDICT_CPU_BOUND : VERDICT_BALANCED;
+	/* Both well used, neither filled: nothing stands out. Both mostly idle: something waits. */
+	return fmax(facts->critical_oncpu, facts->gpu_busy) >= 0.4 ? VERDICT_BALANCED
+								    : VERDICT_INSUFFICIENT_DATA;
+}
+
+static void add_contributing(struct verdict *v, enum verdict_class class, bool applies)
+{
+	if (applies && class != v->class)
+		v->contributing[v->ncontributing++] = class;
+}
+
+static void gather_contributing(struct verdict *v, const struct facts *facts)
+{
+	if (v->class == VERDICT_INSUFFICIENT_DATA)
+		return;
+	add_contributing(v, VERDICT_CPU_STARVED, facts->critical_runq >= 0.1);
+	add_contributing(v, VERDICT_CPU_BOUND,
+			 !fired(v, RULE_GPU_SATURATED) && facts->critical_oncpu >= 0.5);
+	add_contributing(v, VERDICT_COMPUTE_BOUND,
+			 !fired(v, RULE_GPU_SATURATED) && facts->gpu_busy >= 0.75);
+}
+
+/* The speed-up is bounded by what is left and by the next resource to fill up. */
+static double gain_when_gone(double share, double next)
+{
+	double left = fmax(1 - share, next);
+
+	return left > 0 ? 1 / left : NAN;
+}
+
+static void weigh(struct verdict *v, const struct facts *facts)
+{
+	double gpu = isnan(facts->gpu_busy) ? 0 : facts->gpu_busy;
+
+	v->share = v->gain_bound = NAN;
+	switch (v->class) {
+	case VERDICT_COMPUTE_BOUND:
+	case VERDICT_MEMORY_BANDWIDTH_BOUND:
+		v->share = facts->gpu_busy;
+		/* A busy thread may only be spinning for the GPU: then the next limit is unknown. */
+		if (facts->critical_oncpu < 0.8)
+			v->gain_bound = gain_when_gone(v->share, facts->critical_oncpu);
+		break;
+	case VERDICT_CPU_BOUND:
+		v->share = facts->critical_oncpu;
+		v->gain_bound = gain_when_gone(v->share, fmax(gpu, facts->second_oncpu));
+		if (!fired(v, RULE_CPU_LIMIT) && fired(v, RULE_ALL_CPUS)) {
+			v->share = facts->target_cpu;
+			v->gain_bound = gain_when_gone(v->share, gpu);
+		}
+		break;
+	case VERDICT_CPU_STARVED:
+		v->share = facts->critical_runq;
+		v->gain_bound = gain_when_gone(v->share, gpu);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Caps and deductions, each with the words for what would lift it. */
+static void doubt(struct verdict *v, double limit, const char *raise)
+{
+	if (v->confidence <= limit)
+		return;
+	v->confidence = limit;
+	text_copy(v->raise, sizeof(v->raise), raise);
+}
+
+static double margin(const struct rule_outcome *rule)
+{
+	return fabs(rule->value - rule->threshold) / rule->threshold;
+}
+
+static void estimate_confidence(struct verdict *v, const struct facts *facts)
+{
+	bool gpu_known = fired(v, RULE_GPU_SAMPLES);
+
+	v->confidence = 0.9;
+	doubt(v, facts->window_s < 5 ? 0.7 : 1, "a longer window (-d 30)");
+	doubt(v, facts->gap_share > 0.001 ? 0.6 : 1,
+	      "a run with fewer missed events (see the losses)");
+	if (v->class == VERDICT_INSUFFICIENT_DATA) {
+		v->confidence = 0;
+		text_copy(v->raise, sizeof(v->raise), wording_raise_insufficient(facts, gpu_known));
+		return;
+	}
+	if (v->class == VERDICT_COMPUTE_BOUND && isnan(facts->emc_busy))
+		doubt(v, 0.5, "EMC load: run tegrastats as root; without it, compute and DRAM "
+			      "bandwidth cannot be told apart");
+	if (gpu_known && margin(&v->rules[RULE_GPU_SATURATED]) < 0.05)
+		doubt(v, 0.6, "a longer window: the GPU load is close to the saturation threshold");
+	if (v->class == VERDICT_CPU_BOUND && !gpu_known)
+		doubt(v, 0.4, "GPU samples (tegrastats): without them a thread that spins for the "
+			      "GPU looks the same");
+	else if (v->class == VERDICT_CPU_BOUND && facts->gpu_busy >= 0.5)
+		doubt(v, 0.5, "knowing whether the busy thread computes or spins for the GPU "
+			      "(perf top -t TID shows which library it is in)");
+	if (v->class == VERDICT_CPU_STARVED && !gpu_known)
+		doubt(v, 0.6, "GPU samples (tegrastats)");
+	if (v->class == VERDICT_BALANCED)
+		doubt(v, 0.5, "what the waiting threads wait for");
+}
+
+void diagnose(const struct session *session, struct verdict *verdict)
+{
+	struct facts facts;
+
+	memset(verdict, 0, sizeof(*verdict));
+	facts_gather(session, &facts);
+	rules_evaluate(&facts, verdict->rules);
+	verdict->nrules = RULES;
+	verdict->class = choose(verdict, &facts);
+	gather_contributing(verdict, &facts);
+	weigh(verdict, &facts);
+	estimate_confidence(verdict, &facts);
+	if (facts.critical && (verdict->class == VERDICT_CPU_BOUND ||
+			       verdict->class == VERDICT_CPU_STARVED))
+		verdict->threads[verdict->nthreads++] = facts.critical->tid;
+	wording_fill(session, &facts, verdict);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "diagnose/facts.h"
+
+#include <string.h>
+
+static double share_of(int64_t ns, double window_s)
+{
+	return window_s > 0 ? (double)ns / 1e9 / window_s : NAN;
+}
+
+static int64_t runq_ns(const struct thread_account *thread)
+{
+	return thread->runq_wake_ns + thread->runq_preempt_ns;
+}
+
+static void gather_threads(const struct session *session, struct facts *facts)
+{
+	int64_t total_ns = 0, best_ns = -1, switches = 0, gaps = 0;
+
+	for (size_t i = 0; i < session->nthreads; i++) {
+		const struct thread_account *thread = &session->threads[i];
+		int64_t wanted_ns = thread->oncpu_ns + runq_ns(thread);
+
+		total_ns += thread->oncpu_ns;
+		switches += thread->switches_voluntary + thread->switches_involuntary;
+		gaps += thread->gaps;
+		if (thread->folded == 1 && wanted_ns > best_ns) {
+			best_ns = wanted_ns;
+			facts->critical = thread;
+		}
+	}
+	facts->target_cpu = share_of(total_ns, facts->window_s) / (facts->cpus > 0 ? facts->cpus : 1);
+	facts->gap_share = switches ? (double)gaps / (double)switches : 0;
+	facts->second_oncpu = 0;
+	for (size_t i = 0; i < session->nthreads; i++) {
+		const struct thread_account *thread = &session->threads[i];
+		double share = share_of(thread->oncpu_ns, facts->window_s);
+
+		if (thread != facts->critical && thread->folded == 1 && share > facts->second_oncpu)
+			facts->second_oncpu = share;
+	}
+	if (!facts->critical)
+		return;
+	facts->critical_oncpu = share_of(facts->critical->oncpu_ns, facts->window_s);
+	facts->critical_runq = share_of(runq_ns(facts->critical), facts->window_s);
+}
+
+static void gather_gpu(const struct session *session, struct facts *facts)
+{
+	const struct tegra_summary *tegra = &session->tegra;
+	double spread;
+
+	facts->gpu_samples = 0;
+	if (tegra->state == TEGRA_NONE || tegra->state == TEGRA_RECORDED ||
+	    tegra->state == TEGRA_GARBAGE)
+		return;
+	facts->gpu_samples = (double)tegra->gpu_busy.n;
+	if (!tegra->gpu_busy.n)
+		return;
+	facts->gpu_busy = tegra->gpu_busy.mean;
+	/*
+	 * One reading is a 16.7 ms sample, so the mean of few is poor. The variance of values in
+	 * [min, max] with this mean is at most (max - mean)(mean - min): an upper bound of the error.
+	 */
+	spread = (tegra->gpu_busy.max - tegra->gpu_busy.mean) *
+		 (tegra->gpu_busy.mean - tegra->gpu_busy.min);
+	facts->gpu_busy_error = 1.96 * sqrt(fmax(spread, 0) / (double)tegra->gpu_busy.n);
+	if (tegra->emc_busy.n)
+		facts->emc_busy = tegra->emc_busy.mean;
+}
+
+static void gather_system(const struct session *session, struct facts *facts)
+{
+	double busy = 0;
+
+	if (!session->ncpus)
+		return;
+	for (size_t i = 0; i < session->ncpus; i++)
+		busy += session->cpus[i].busy;
+	facts->system_cpu = busy / (double)session->ncpus;
+}
+
+void facts_gather(const struct session *session, struct facts *facts)
+{
+	*facts = (struct facts){
+		.window_s = (double)(session->end_ns - session->start_ns) / 1e9,
+		.cpus = session->host.cpus,
+		.critical_oncpu = NAN,
+		.critical_runq = NAN,
+		.system_cpu = NAN,
+		.gpu_busy = NAN,
+		.gpu_busy_error = NAN,
+		.emc_busy = NAN,
+	};
+	gather_threads(session, facts);
+	gather_gpu(session, facts);
+	gather_system(session, facts);
+	facts->activity = fmax(facts->critical_oncpu + facts->critical_runq, facts->gpu_busy);
+	facts->turns = facts->critical_oncpu + facts->gpu_busy;
+	facts->cpu_over_gpu =
+		facts->gpu_busy > 0 ? facts->critical_oncpu / facts->gpu_busy : INFINITY;
+	if (isnan(facts->gpu_busy))
+		facts->cpu_over_gpu = NAN;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The numbers that the rules look at, derived from a session. Unknown is NAN. */
+#ifndef TEGRATRACE_FACTS_H
+#define TEGRATRACE_FACTS_H
+
+#include "session/session.h"
+
+struct facts {
+	double window_s;
+	int cpus;
+	/*
+	 * The critical thread: most time wanting a CPU (on-CPU + run queue) over the whole window;
+	 * NULL without a thread. Shares are of the window.
+	 */
+	const struct thread_account *critical;
+	double critical_oncpu, critical_runq;
+	double second_oncpu; /* on-CPU share of the busiest other thread; 0 without one */
+	double target_cpu;   /* on-CPU time of all threads, as a share of all online CPUs */
+	double system_cpu;   /* busy share of all online CPUs */
+	double activity;     /* of the target or the GPU, whichever is larger */
+	double gpu_samples;  /* in the window; 0 without a source */
+	double gpu_busy;     /* NAN with too few samples to speak of */
+	double gpu_busy_error; /* half width of the mean's 95 % range */
+	double emc_busy;
+	double turns; /* critical_oncpu + gpu_busy: 1 when they take turns without a gap */
+	double cpu_over_gpu; /* critical_oncpu / gpu_busy */
+	double gap_share;    /* of all switches, events that did not fit */
+};
+
+void facts_gather(const struct session *session, struct facts *facts);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Every rule of diagnosis: its name, its threshold and why that threshold. */
+#ifndef TEGRATRACE_RULES_H
+#define TEGRATRACE_RULES_H
+
+#include "diagnose/facts.h"
+#include "diagnose/verdict.h"
+
+enum rule {
+	RULE_WINDOW,
+	RULE_ACTIVE,
+	RULE_GPU_SAMPLES,
+	RULE_GPU_SATURATED,
+	RULE_EMC_SATURATED,
+	RULE_RUNQ,
+	RULE_CPU_LIMIT,
+	RULE_ALL_CPUS,
+	RULE_TURNS,
+	RULE_CPU_DOMINATES,
+	RULES,
+};
+
+/* Evaluate the whole table in order; a rule whose input is unknown does not fire. */
+void rules_evaluate(const struct facts *facts, struct rule_outcome outcomes[RULES]);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The verdict: one class, how sure, why, what it could gain, what to do next. */
+#ifndef TEGRATRACE_VERDICT_H
+#define TEGRATRACE_VERDICT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "session/session.h"
+
+enum verdict_class {
+	VERDICT_INSUFFICIENT_DATA,
+	VERDICT_COMPUTE_BOUND,
+	VERDICT_MEMORY_BANDWIDTH_BOUND,
+	VERDICT_CPU_BOUND,
+	VERDICT_CPU_STARVED,
+	VERDICT_BALANCED,
+	VERDICT_CLASSES,
+};
+
+/* "cpu-bound" and so on: verdict.class in the JSON. */
+const char *verdict_class_name(enum verdict_class class);
+
+#define VERDICT_EVIDENCE 12
+#define VERDICT_STEPS	 6
+#define VERDICT_THREADS	 8
+#define VERDICT_RULES	 32
+
+struct evidence {
+	char text[200];	  /* a sentence with its numbers */
+	char source[64]; /* "scheduler", "tegrastats", "/proc/stat", ... */
+};
+
+/* How one rule of the table came out; for --explain. */
+struct rule_outcome {
+	const char *name;
+	const char *reason; /* why the threshold is what it is */
+	double value;	    /* NAN: its input was unknown */
+	double threshold;
+	bool at_least; /* fires at value >= threshold; else at value < threshold */
+	bool fired;
+};
+
+struct verdict {
+	enum verdict_class class;
+	double confidence; /* 0-1 */
+	char raise[200];   /* what would raise the confidence; empty when nothing would */
+	char headline[200];
+	struct evidence evidence[VERDICT_EVIDENCE];
+	int nevidence;
+	double share;	   /* of the window that the limiting path takes; NAN unknown */
+	double gain_bound; /* speed-up if that vanished, Amdahl; NAN unknown */
+	char next_steps[VERDICT_STEPS][200];
+	int nsteps;
+	enum verdict_class contributing[VERDICT_CLASSES];
+	int ncontributing;
+	pid_t threads[VERDICT_THREADS]; /* tids of the limiting threads */
+	int nthreads;
+	struct rule_outcome rules[VERDICT_RULES];
+	int nrules;
+};
+
+/* Pure: reads the session only. All text is sanitised. */
+void diagnose(const struct session *session, struct verdict *verdict);
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "probe/accounts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "base/text.h"
+#include "probe/procfs.h"
+#include "thread_state.h"
+
+/* Exited threads get rows of their own while there are few, or when they lived long enough to matter. */
+#define EXITED_ROWS	 256
+#define EXITED_ROWS_LONG 4096
+#define EXITED_LONG_NS	 1000000000LL
+
+/* The kernel's own books of a thread at one moment. */
+struct books {
+	bool known;
+	char comm[TT_COMM_LEN];
+	char state;
+	uint64_t oncpu_ns, runq_ns;
+	int64_t minflt, majflt;
+};
+
+struct accounts {
+	struct tracer *tracer;
+	struct session *session;
+	struct books *baseline; /* by slot; of seeded threads */
+	int64_t begin_ns, end_ns;
+	int exited_rows;
+	int seeded; /* in the current pass */
+	int error;
+};
+
+struct accounts *accounts_new(struct tracer *tracer, struct session *session)
+{
+	struct accounts *accounts = calloc(1, sizeof(*accounts));
+
+	if (!accounts)
+		return NULL;
+	accounts->tracer = tracer;
+	accounts->session = session;
+	accounts->baseline = calloc(tracer_slots_max(tracer), sizeof(struct books));
+	if (!accounts->baseline) {
+		free(accounts);
+		return NULL;
+	}
+	return accounts;
+}
+
+void accounts_free(struct accounts *accounts)
+{
+	if (!accounts)
+		return;
+	free(accounts->baseline);
+	free(accounts);
+}
+
+static void read_books(struct books *books, pid_t pid, pid_t tid)
+{
+	struct procfs_stat stat;
+	uint64_t slices;
+
+	memset(books, 0, sizeof(*books));
+	if (procfs_task_stat(pid, tid, &stat))
+		return;
+	memcpy(books->comm, stat.comm, sizeof(books->comm) - 1);
+	books->state = stat.state;
+	books->minflt = stat.minflt;
+	books->majflt = stat.majflt;
+	if (!procfs_schedstat(pid, tid, &books->oncpu_ns, &books->runq_ns, &slices))
+		books->known = true;
+}
+
+static int seed_task(void *ctx, pid_t pid, pid_t tid)
+{
+	struct accounts *accounts = ctx;
+	int slot = tracer_seed(accounts->tracer, pid, tid);
+
+	if (slot == -EEXIST)
+		return 0;
+	if (slot < 0) {
+		accounts->session->losses.threads_untracked++;
+		accounts->error = slot;
+		return slot == -ENOSPC ? slot : 0;
+	}
+	accounts->seeded++;
+	return 0;
+}
+
+static int seed_child(void *ctx, const struct target *child, pid_t parent)
+{
+	(void)parent;
+	procfs_for_each_task(child->pid, seed_task, ctx);
+	return 0;
+}
+
+int accounts_seed(struct accounts *accounts, const struct target_set *targets, bool follow)
+{
+	int total = 0;
+
+	accounts->error = 0;
+	do {
+		accounts->seeded = 0;
+		for (int i = 0; i < targets->n; i++)
+			procfs_for_each_task(targets->items[i].pid, seed_task, accounts);
+		if (follow)
+			targets_descendants(targets, seed_child, accounts);
+		total += accounts->seeded;
+	} while (accounts->seeded && !accounts->error);
+	return total ? total : accounts->error;
+}
+
+static void baseline_one(void *ctx, uint32_t slot, const struct tt_thread *t)
+{
+	struct accounts *accounts = ctx;
+
+	if (!(t->flags & TT_FLAG_BORN))
+		read_books(&accounts->baseline[slot], t->tgid, t->tid);
+}
+
+void accounts_take_baseline(struct accounts *accounts)
+{
+	tracer_for_each(accounts->tracer, baseline_one, accounts);
+}
+
+void accounts_begin(struct accounts *accounts, int64_t begin_ns)
+{
+	accounts->begin_ns = begin_ns;
+}
+
+/*
+ * A thread without any event in the whole window did one thing all the time. Asleep or stopped is
+ * told by its state; a runnable one ran or waited, which the kernel's own books tell.
+ */
+static void decide_eventless(struct tt_thread *t, const struct books *before,
+			     const struct books *after, int64_t wall_ns)
+{
+	switch (after->state) {
+	case 'S':
+	case 'D':
+	case 'I':
+		t->bucket = TT_OFF_OTHER;
+		break;
+	case 'T':
+	case 't':
+		t->bucket = TT_STOPPED;
+		break;
+	case 'R':
+		if (!before->known || !after->known)
+			break;
+		t->bucket = (int64_t)(after->oncpu_ns - before->oncpu_ns) > wall_ns / 2
+				    ? TT_ONCPU
+				    : TT_RUNQ_PREEMPT;
+		break;
+	}
+}
+
+static void copy_sums(struct thread_account *account, const struct tt_thread *t, bool knows_disk)
+{
+	account->oncpu_ns = t->ns[TT_ONCPU];
+	account->runq_wake_ns = t->ns[TT_RUNQ_WAKE];
+	account->runq_preempt_ns = t->ns[TT_RUNQ_PREEMPT];
+	account->stopped_ns = t->ns[TT_STOPPED];
+	account->unknown_ns = t->ns[TT_UNKNOWN];
+	account->wait_ns[WAIT_UNCLASSIFIED] = t->ns[TT_OFF_OTHER];
+	if (knows_disk)
+		account->wait_ns[WAIT_DISK] = t->ns[TT_OFF_DISK];
+	account->offcpu_ns = t->ns[TT_OFF_OTHER] + t->ns[TT_OFF_DISK];
+	account->switches_voluntary = t->switches_voluntary;
+	account->switches_involuntary = t->switches_involuntary;
+	account->runq.count = t->runq_count;
+	account->runq.max_ns = t->runq_max_ns;
+	memcpy(account->runq.hist, t->runq_hist, sizeof(account->runq.hist));
+	account->gaps = t->gap_switch_out + t->gap_switch_in + t->clamped;
+}
+
+static void add_losses(struct session_losses *losses, const struct tt_thread *t)
+{
+	losses->gaps_switch_out += t->gap_switch_out;
+	losses->gaps_switch_in += t->gap_switch_in;
+	losses->wakes_without_waker += t->gap_waker;
+	losses->clamped += t->clamped;
+}
+
+static void name_account(struct thread_account *account, const char *comm)
+{
+	char folded[sizeof(account->comm) + 1];
+
+	memcpy(account->comm, comm, sizeof(account->comm) - 1);
+	text_fold_name(folded, sizeof(folded), account->comm);
+	text_sanitize(account->group, sizeof(account->group), folded, strlen(folded));
+}
+
+/* The row that exited short-lived threads of this process and group share. */
+static struct thread_account *fold_row(struct session *session, const struct thread_account *like)
+{
+	struct thread_account *row;
+
+	for (size_t i = 0; i < session->nthreads; i++) {
+		row = &session->threads[i];
+		if (row->exited && !row->tid && row->pid == like->pid &&
+		    !strcmp(row->group, like->group))
+			return row;
+	}
+	return NULL;
+}
+
+static void keep_account(struct accounts *accounts, const struct thread_account *account)
+{
+	struct session *session = accounts->session;
+	struct thread_account *row;
+	int limit = account->wall_ns >= EXITED_LONG_NS ? EXITED_ROWS_LONG : EXITED_ROWS;
+
+	if (account->exited && accounts->exited_rows >= limit) {
+		row = fold_row(session, account);
+		if (row) {
+			thread_account_merge(row, account);
+			return;
+		}
+	}
+	row = session_add_thread(session);
+	if (!row) {
+		session->losses.threads_untracked++;
+		return;
+	}
+	*row = *account;
+	if (account->exited && accounts->exited_rows >= limit)
+		row->tid = 0;
+	else if (account->exited)
+		accounts->exited_rows++;
+}
+
+static void init_account(struct thread_account *account, const struct tt_thread *t)
+{
+	memset(account, 0, sizeof(*account));
+	account->pid = t->tgid;
+	account->tid = t->tid;
+	account->folded = 1;
+	account->gpu_spin_ns = UNKNOWN_NS;
+	account->wait_ns[WAIT_DISK] = UNKNOWN_NS;
+	account->minor_faults = account->major_faults = UNKNOWN_COUNT;
+	account->schedstat_oncpu_ns = account->schedstat_runq_ns = UNKNOWN_NS;
+}
+
+static void add_books(struct thread_account *account, const struct books *before,
+		      const struct books *after)
+{
+	if (!after->known)
+		return;
+	account->schedstat_oncpu_ns = (int64_t)(after->oncpu_ns - before->oncpu_ns);
+	account->schedstat_runq_ns = (int64_t)(after->runq_ns - before->runq_ns);
+	account->minor_faults = after->minflt - before->minflt;
+	account->major_faults = after->majflt - before->majflt;
+}
+
+static void close_account(struct accounts *accounts, const struct tt_thread *record,
+			  const struct books *before, const struct books *after)
+{
+	struct session *session = accounts->session;
+	struct thread_account account;
+	struct tt_thread t = *record;
+	int64_t birth = t.t_birth_ns ? (int64_t)t.t_birth_ns : accounts->begin_ns;
+	int64_t death = t.t_death_ns ? (int64_t)t.t_death_ns : accounts->end_ns;
+
+	init_account(&account, &t);
+	account.exited = t.bucket == TT_DEAD;
+	account.wall_ns = death - birth;
+	if (!account.exited) {
+		if (t.bucket == TT_UNKNOWN && !t.t_last_ns)
+			decide_eventless(&t, before, after, account.wall_ns);
+		tt_charge(&t, accounts->end_ns, accounts->begin_ns, t.bucket, t.bucket);
+	}
+	copy_sums(&account, &t, !strcmp(session->capability.rung, "btf"));
+	if (!account.exited && (before->known || t.flags & TT_FLAG_BORN))
+		add_books(&account, before, after);
+	name_account(&account, t.comm[0] && account.exited ? t.comm
+			       : after->comm[0]		   ? after->comm
+							   : before->comm);
+	add_losses(&session->losses, &t);
+	if (thread_identity_error_ns(&account))
+		session->losses.identity_violations++;
+	session->threads_seen++;
+	keep_account(accounts, &account);
+}
+
+/* The name that a thread had while it lived, for a record that ended without one. */
+static void drain_one(void *ctx, uint32_t slot, const struct tt_thread *t)
+{
+	static const struct books none;
+	struct accounts *accounts = ctx;
+
+	close_account(accounts, t, &accounts->baseline[slot], &none);
+	memset(&accounts->baseline[slot], 0, sizeof(struct books));
+}
+
+void accounts_drain(struct accounts *accounts)
+{
+	if (accounts->begin_ns)
+		tracer_drain(accounts->tracer, drain_one, accounts);
+}
+
+static void count_living(void *ctx, uint32_t slot, const struct tt_thread *t)
+{
+	(void)slot;
+	if (t->bucket != TT_DEAD)
+		++*(int *)ctx;
+}
+
+int accounts_living(const struct accounts *accounts)
+{
+	int n = 0;
+
+	tracer_for_each(accounts->tracer, count_living, &n);
+	return n;
+}
+
+struct final_books {
+	struct accounts *accounts;
+	struct books *after; /* by slot */
+};
+
+static void read_final(void *ctx, uint32_t slot, const struct tt_thread *t)
+{
+	struct final_books *final = ctx;
+
+	if (t->bucket != TT_DEAD)
+		read_books(&final->after[slot], t->tgid, t->tid);
+}
+
+static void close_final(void *ctx, uint32_t slot, const struct tt_thread *t)
+{
+	struct final_books *final = ctx;
+	struct accounts *accounts = final->accounts;
+
+	/* Seeded, but gone before the window began: nothing of it lies in the window. */
+	if (t->bucket == TT_UNKNOWN && !t->t_last_ns && !final->after[slot].state)
+		return;
+	close_account(accounts, t, &accounts->baseline[slot], &final->after[slot]);
+}
+
+void accounts_finish(struct accounts *accounts, int64_t end_ns)
+{
+	struct final_books final = {.accounts = accounts};
+	struct session_losses *losses = &accounts->session->losses;
+	struct tt_losses kernel;
+
+	accounts->end_ns = end_ns;
+	final.after = calloc(tracer_slots_max(accounts->tracer), sizeof(struct books));
+	if (final.after)
+		tracer_for_each(accounts->tracer, read_final, &final);
+	tracer_detach(accounts->tracer);
+	kernel = tracer_losses(accounts->tracer);
+	losses->threads_untracked += kernel.no_slot + kernel.tid_range;
+	if (!final.after) {
+		msg_error("out of memory: the accounts of the living threads are lost");
+		return;
+	}
+	tracer_for_each(accounts->tracer, close_final, &final);
+	free(final.after);
+}

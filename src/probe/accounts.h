@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From the kernel's records to the session's thread accounts: seeding the targets' threads,
+ * draining the dead ones during the run, and closing all accounts at the end of the window.
+ */
+#ifndef TEGRATRACE_ACCOUNTS_H
+#define TEGRATRACE_ACCOUNTS_H
+
+#include "probe/targets.h"
+#include "probe/tracer.h"
+#include "session/session.h"
+
+struct accounts;
+
+/* Keeps the pointers; `session` receives the accounts. NULL when out of memory. */
+struct accounts *accounts_new(struct tracer *tracer, struct session *session);
+void accounts_free(struct accounts *accounts);
+
+/*
+ * Seed every thread of the targets (and of their descendants with `follow`) until a whole pass
+ * finds no new one. Returns the number of threads seeded by this call, or -errno.
+ */
+int accounts_seed(struct accounts *accounts, const struct target_set *targets, bool follow);
+
+/* Read the kernel's own books of every seeded thread; call shortly before the window begins. */
+void accounts_take_baseline(struct accounts *accounts);
+
+/* The window began; from now on threads that end may be drained. */
+void accounts_begin(struct accounts *accounts, int64_t begin_ns);
+
+/* Take the closed records out of the kernel; call a few times a second. */
+void accounts_drain(struct accounts *accounts);
+
+/* Threads traced now and not closed. */
+int accounts_living(const struct accounts *accounts);
+
+/*
+ * After end_ns has passed: read the kernel's books of the living, detach the programs, close all
+ * accounts and the loss counters in the session.
+ */
+void accounts_finish(struct accounts *accounts, int64_t end_ns);
+
+#endif

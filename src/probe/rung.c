@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "probe/rung.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+int rung_size_maps(struct bpf_object *object, const struct rung_settings *settings)
+{
+	const struct {
+		const char *name;
+		__u32 entries;
+	} sizes[] = {
+		{"tid_slots", (settings->pid_max + TT_TIDS_PER_LINE - 1) / TT_TIDS_PER_LINE},
+		{"threads", settings->slots},
+		{"free_slots", settings->slots},
+	};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(object, sizes[i].name);
+		int err = map ? bpf_map__set_max_entries(map, sizes[i].entries) : -ENOENT;
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+void rung_explain_load(int err, char reason[RUNG_REASON_LEN])
+{
+	const char *why;
+
+	switch (err) {
+	case -EPERM:
+	case -EACCES:
+		why = "the kernel refuses bpf(2): run as root (sudo), or with CAP_BPF and CAP_PERFMON; "
+		      "under kernel lockdown BPF tracing is off";
+		break;
+	case -ENOSYS:
+		why = "this kernel has no bpf(2) (CONFIG_BPF_SYSCALL)";
+		break;
+	case -EINVAL:
+		why = "the kernel rejects tracing programs: CONFIG_BPF_EVENTS is missing (stock "
+		      "JetPack 5), or the verifier refused; -v shows its log";
+		break;
+	case -ENOMEM:
+		why = "no memory for the maps: raise RLIMIT_MEMLOCK (ulimit -l unlimited), needed "
+		      "below Linux 5.11";
+		break;
+	default:
+		snprintf(reason, RUNG_REASON_LEN, "loading failed: %s; -v shows the log",
+			 strerror(-err));
+		return;
+	}
+	snprintf(reason, RUNG_REASON_LEN, "%s", why);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a rung of the capability ladder gives the tracer. Private to src/probe. */
+#ifndef TEGRATRACE_RUNG_H
+#define TEGRATRACE_RUNG_H
+
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+#include "abi.h"
+
+struct rung_settings {
+	bool follow_children;
+	__u32 slots;   /* records, slot 0 not used */
+	__u32 pid_max; /* tids below this */
+};
+
+/* A loaded rung. */
+struct rung_objects {
+	void *skeleton;
+	struct bpf_object *object;
+	struct tt_window *window; /* shared with the programs */
+	struct tt_losses *losses;
+};
+
+#define RUNG_REASON_LEN 192
+
+struct rung_ops {
+	const char *name;
+	/* Returns 0 or -errno with a reason in words. */
+	int (*load)(const struct rung_settings *settings, struct rung_objects *objects,
+		    char reason[RUNG_REASON_LEN]);
+	int (*attach)(struct rung_objects *objects, char reason[RUNG_REASON_LEN]);
+	void (*detach)(struct rung_objects *objects);
+	void (*destroy)(struct rung_objects *objects);
+};
+
+extern const struct rung_ops rung_btf;
+extern const struct rung_ops rung_tracepoint;
+
+/* Set the sizes of the three maps before the load. Returns 0 or -errno. */
+int rung_size_maps(struct bpf_object *object, const struct rung_settings *settings);
+
+/* One plain sentence for an errno of a failed load, with what to do. */
+void rung_explain_load(int err, char reason[RUNG_REASON_LEN]);
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "probe/tracer.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "probe/environment.h"
+#include "probe/rung.h"
+
+#define DEFAULT_SLOTS	16384
+#define DEFAULT_PID_MAX 4194304
+
+struct tracer {
+	const struct rung_ops *ops;
+	struct rung_objects objects;
+	bool attached;
+	__u32 slots; /* numbers 1 .. slots - 1 */
+	__u32 pid_max;
+	struct tt_thread *threads; /* shared with the programs */
+	size_t threads_size;
+	struct tt_slot_line *lines; /* likewise: tid -> slot */
+	size_t lines_size;
+	int free_fd;
+	__u32 used; /* highest slot ever seen in use */
+	unsigned char *seen_dead;
+};
+
+int rung_from_name(const char *name, enum rung *rung)
+{
+	static const char *const names[] = {"auto", "btf", "tracepoint"};
+
+	for (int i = 0; i < 3; i++) {
+		if (!strcmp(name, names[i])) {
+			*rung = (enum rung)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char line[512];
+	size_t len;
+
+	if (level == LIBBPF_DEBUG || !msg_verbose())
+		return 0;
+	vsnprintf(line, sizeof(line), format, args);
+	len = strlen(line);
+	if (len && line[len - 1] == '\n')
+		line[len - 1] = '\0';
+	msg_debug("%s", line);
+	return 0;
+}
+
+static __u32 read_pid_max(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/pid_max", "re");
+	unsigned int pid_max = 0;
+
+	if (file) {
+		if (fscanf(file, "%u", &pid_max) != 1)
+			pid_max = 0;
+		fclose(file);
+	}
+	return pid_max ? pid_max : DEFAULT_PID_MAX;
+}
+
+static void *map_array(int fd, size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static size_t page_align(size_t size)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (size + page - 1) / page * page;
+}
+
+static int map_fd(struct tracer *tracer, const char *name)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(tracer->objects.object, name);
+
+	return map ? bpf_map__fd(map) : -ENOENT;
+}
+
+static int set_up_slots(struct tracer *tracer)
+{
+	size_t lines = (tracer->pid_max + TT_TIDS_PER_LINE - 1) / TT_TIDS_PER_LINE;
+
+	tracer->free_fd = map_fd(tracer, "free_slots");
+	tracer->threads_size = page_align(tracer->slots * sizeof(struct tt_thread));
+	tracer->threads = map_array(map_fd(tracer, "threads"), tracer->threads_size);
+	tracer->lines_size = page_align(lines * sizeof(struct tt_slot_line));
+	tracer->lines = map_array(map_fd(tracer, "tid_slots"), tracer->lines_size);
+	tracer->seen_dead = calloc(tracer->slots, 1);
+	if (!tracer->threads || !tracer->lines || !tracer->seen_dead)
+		return -ENOMEM;
+	/* The lowest ends on top, so the slots in use stay a dense range from 1. */
+	for (__u32 slot = tracer->slots - 1; slot > 0; slot--) {
+		if (bpf_map_update_elem(tracer->free_fd, NULL, &slot, BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
+static void unload(struct tracer *tracer)
+{
+	if (tracer->threads)
+		munmap(tracer->threads, tracer->threads_size);
+	if (tracer->lines)
+		munmap(tracer->lines, tracer->lines_size);
+	free(tracer->seen_dead);
+	if (tracer->objects.skeleton)
+		tracer->ops->destroy(&tracer->objects);
+	tracer->threads = NULL;
+	tracer->lines = NULL;
+	tracer->seen_dead = NULL;
+	tracer->objects.skeleton = NULL;
+}
+
+static int try_rung(struct tracer *tracer, const struct rung_ops *ops, bool follow_children,
+		    char reason[RUNG_REASON_LEN])
+{
+	struct rung_settings settings = {
+		.follow_children = follow_children,
+		.slots = tracer->slots,
+		.pid_max = tracer->pid_max,
+	};
+	int err;
+
+	tracer->ops = ops;
+	err = ops->load(&settings, &tracer->objects, reason);
+	if (err)
+		return err;
+	err = set_up_slots(tracer);
+	if (err) {
+		snprintf(reason, RUNG_REASON_LEN, "cannot map the records: %s", strerror(-err));
+	} else {
+		err = ops->attach(&tracer->objects, reason);
+		tracer->attached = !err;
+	}
+	if (err)
+		unload(tracer);
+	return err;
+}
+
+/* Below 5.11 maps count against RLIMIT_MEMLOCK; not being allowed to raise it is fatal only there. */
+static void raise_memlock(void)
+{
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+
+	if (setrlimit(RLIMIT_MEMLOCK, &limit))
+		msg_debug("cannot raise RLIMIT_MEMLOCK (%s): needed only below Linux 5.11",
+			  strerror(errno));
+}
+
+int tracer_open(const struct tracer_options *options, struct tracer **tracer_out,
+		struct capability *capability, char *reason, size_t reason_size)
+{
+	static const struct rung_ops *const ladder[] = {&rung_btf, &rung_tracepoint};
+	struct tracer *tracer = calloc(1, sizeof(*tracer));
+	char why[RUNG_REASON_LEN] = "", what[32];
+	int err = -EINVAL, denied = 0;
+
+	if (!tracer)
+		return -ENOMEM;
+	libbpf_set_print(print_libbpf);
+	raise_memlock();
+	tracer->slots = options->slots ? options->slots : DEFAULT_SLOTS;
+	if (tracer->slots > TT_MAX_SLOTS)
+		tracer->slots = TT_MAX_SLOTS;
+	tracer->pid_max = read_pid_max();
+	for (size_t i = 0; i < sizeof(ladder) / sizeof(ladder[0]) && err; i++) {
+		if (options->rung != RUNG_AUTO && options->rung != (enum rung)(RUNG_BTF + i))
+			continue;
+		why[0] = '\0';
+		err = try_rung(tracer, ladder[i], options->follow_children, why);
+		if (err) {
+			denied |= err == -EPERM || err == -EACCES;
+			snprintf(what, sizeof(what), "rung %s", ladder[i]->name);
+			capability_add(capability, what, why);
+			msg_debug("rung %s: %s", ladder[i]->name, why);
+		}
+	}
+	if (err) {
+		snprintf(reason, reason_size, "%s", why);
+		free(tracer);
+		return denied ? -EPERM : err;
+	}
+	snprintf(capability->rung, sizeof(capability->rung), "%s", tracer->ops->name);
+	*tracer_out = tracer;
+	return 0;
+}
+
+void tracer_detach(struct tracer *tracer)
+{
+	if (tracer->attached)
+		tracer->ops->detach(&tracer->objects);
+	tracer->attached = false;
+}
+
+void tracer_close(struct tracer *tracer)
+{
+	if (!tracer)
+		return;
+	tracer_detach(tracer);
+	unload(tracer);
+	free(tracer);
+}
+
+static __u16 *slot_ref(const struct tracer *tracer, pid_t tid)
+{
+	if (tid <= 0 || (__u32)tid >= tracer->pid_max)
+		return NULL;
+	return &tracer->lines[tid >> TT_TID_SHIFT].slot[tid & (TT_TIDS_PER_LINE - 1)];
+}
+
+bool tracer_traces(const struct tracer *tracer, pid_t tid)
+{
+	__u16 *ref = slot_ref(tracer, tid);
+
+	return ref && __atomic_load_n(ref, __ATOMIC_RELAXED);
+}
+
+/*
+ * The programs may be creating the same record this moment (a birth), so the slot is entered only
+ * where none is.
+ */
+int tracer_seed(struct tracer *tracer, pid_t tgid, pid_t tid)
+{
+	__u16 *ref = slot_ref(tracer, tid), none = 0;
+	struct tt_thread *t;
+	__u32 slot;
+
+	if (!ref)
+		return -ERANGE;
+	if (__atomic_load_n(ref, __ATOMIC_RELAXED))
+		return -EEXIST;
+	if (bpf_map_lookup_and_delete_elem(tracer->free_fd, NULL, &slot))
+		return -ENOSPC;
+	t = &tracer->threads[slot];
+	t->tid = tid;
+	t->tgid = tgid;
+	if (!__atomic_compare_exchange_n(ref, &none, (__u16)slot, false, __ATOMIC_RELEASE,
+					 __ATOMIC_RELAXED)) {
+		t->tid = t->tgid = 0;
+		bpf_map_update_elem(tracer->free_fd, NULL, &slot, BPF_ANY);
+		return -EEXIST;
+	}
+	if (slot > tracer->used)
+		tracer->used = slot;
+	return (int)slot;
+}
+
+void tracer_publish_begin(struct tracer *tracer, int64_t begin_ns)
+{
+	__atomic_store_n(&tracer->objects.window->begin_ns, (__u64)begin_ns, __ATOMIC_RELEASE);
+}
+
+void tracer_publish_end(struct tracer *tracer, int64_t end_ns)
+{
+	__atomic_store_n(&tracer->objects.window->end_ns, (__u64)end_ns, __ATOMIC_RELEASE);
+}
+
+static void note_used(struct tracer *tracer)
+{
+	while (tracer->used + 1 < tracer->slots && tracer->threads[tracer->used + 1].tid)
+		tracer->used++;
+}
+
+/* The programs replace the slot of a tid that is born again; only our own entry is cleared. */
+static void recycle(struct tracer *tracer, __u32 slot)
+{
+	struct tt_thread *t = &tracer->threads[slot];
+	__u16 *ref = slot_ref(tracer, t->tid), ours = (__u16)slot;
+
+	if (ref)
+		__atomic_compare_exchange_n(ref, &ours, 0, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
+	memset(t, 0, sizeof(*t));
+	tracer->seen_dead[slot] = 0;
+	bpf_map_update_elem(tracer->free_fd, NULL, &slot, BPF_ANY);
+}
+
+/* Its process may live on, and exec by another thread would go on under this tid. */
+static bool is_zombie_leader(const struct tracer *tracer, __u32 slot)
+{
+	const struct tt_thread *t = &tracer->threads[slot];
+	const __u16 *ref = slot_ref(tracer, t->tid);
+	char path[32];
+
+	if (t->tid != t->tgid || !ref || *ref != slot)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u", t->tid);
+	return !access(path, F_OK);
+}
+
+/* The closed record whose thread went on, after an exec, in `slot`; 0 = none. */
+static __u32 predecessor_of(const struct tracer *tracer, __u32 slot)
+{
+	for (__u32 p = 1; p <= tracer->used; p++) {
+		const struct tt_thread *t = &tracer->threads[p];
+
+		if (t->flags & TT_FLAG_RENAMED && t->successor == slot)
+			return p;
+	}
+	return 0;
+}
+
+static void add_predecessor(struct tt_thread *t, const struct tt_thread *p)
+{
+	for (int i = 0; i < TT_BUCKETS; i++)
+		t->ns[i] += p->ns[i];
+	for (int i = 0; i < TT_HIST_BUCKETS; i++)
+		t->runq_hist[i] += p->runq_hist[i];
+	if (p->runq_max_ns > t->runq_max_ns)
+		t->runq_max_ns = p->runq_max_ns;
+	t->runq_count += p->runq_count;
+	t->wakes += p->wakes;
+	t->switches_voluntary += p->switches_voluntary;
+	t->switches_involuntary += p->switches_involuntary;
+	t->gap_switch_out += p->gap_switch_out;
+	t->gap_switch_in += p->gap_switch_in;
+	t->gap_waker += p->gap_waker;
+	t->clamped += p->clamped;
+	t->spurious_wakes += p->spurious_wakes;
+	t->t_birth_ns = p->t_birth_ns;
+	t->flags |= p->flags & TT_FLAG_BORN;
+}
+
+/* One thread to the caller, however many records exec made of it. */
+static void visit(struct tracer *tracer, __u32 slot, tracer_record_fn fn, void *ctx, bool take)
+{
+	struct tt_thread merged = tracer->threads[slot];
+	__u32 predecessor = 0;
+
+	if (merged.flags & TT_FLAG_SUCCEEDS)
+		predecessor = predecessor_of(tracer, slot);
+	if (predecessor)
+		add_predecessor(&merged, &tracer->threads[predecessor]);
+	fn(ctx, slot, &merged);
+	if (!take)
+		return;
+	if (predecessor)
+		recycle(tracer, predecessor);
+	recycle(tracer, slot);
+}
+
+void tracer_drain(struct tracer *tracer, tracer_record_fn fn, void *ctx)
+{
+	note_used(tracer);
+	for (__u32 slot = 1; slot <= tracer->used; slot++) {
+		const struct tt_thread *t = &tracer->threads[slot];
+
+		if (t->bucket != TT_DEAD || t->flags & TT_FLAG_RENAMED)
+			continue;
+		if (!tracer->seen_dead[slot]) {
+			tracer->seen_dead[slot] = 1;
+			continue;
+		}
+		if (!is_zombie_leader(tracer, slot))
+			visit(tracer, slot, fn, ctx, true);
+	}
+}
+
+void tracer_for_each(struct tracer *tracer, tracer_record_fn fn, void *ctx)
+{
+	note_used(tracer);
+	for (__u32 slot = 1; slot <= tracer->used; slot++) {
+		const struct tt_thread *t = &tracer->threads[slot];
+
+		if (t->tid && !(t->flags & TT_FLAG_RENAMED))
+			visit(tracer, slot, fn, ctx, false);
+	}
+}
+
+uint32_t tracer_slots_used(const struct tracer *tracer)
+{
+	return tracer->used;
+}
+
+uint32_t tracer_slots_max(const struct tracer *tracer)
+{
+	return tracer->slots;
+}
+
+struct tt_losses tracer_losses(const struct tracer *tracer)
+{
+	return *tracer->objects.losses;
+}
+
+int tracer_program_costs(const struct tracer *tracer, struct program_cost costs[TRACER_PROGRAMS])
+{
+	struct bpf_program *program;
+	int n = 0;
+
+	bpf_object__for_each_program(program, tracer->objects.object)
+	{
+		struct bpf_prog_info info = {};
+		__u32 size = sizeof(info);
+
+		if (n == TRACER_PROGRAMS || bpf_program__fd(program) < 0)
+			continue;
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+			continue;
+		snprintf(costs[n].name, sizeof(costs[n].name), "%s", bpf_program__name(program));
+		costs[n].runs = info.run_cnt;
+		costs[n].ns = info.run_time_ns;
+		n++;
+	}
+	return n;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Building blocks of the JSON report; only for src/report/json*.c. */
+#ifndef TEGRATRACE_REPORT_JSON_VALUES_H
+#define TEGRATRACE_REPORT_JSON_VALUES_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+/*
+ * Put a value, whose reference is taken over, into a container. Out of memory, and a NULL value,
+ * which is another value's, turn the container into NULL: so one check at the end is enough.
+ */
+void json_put(json_t **object, const char *key, json_t *value);
+void json_push(json_t **array, json_t *value);
+
+json_t *json_count(int64_t value);   /* null for UNKNOWN_NS and UNKNOWN_COUNT */
+json_t *json_number(double value);   /* null unless finite */
+json_t *json_text(const char *text); /* sanitised; null when empty */
+
+/* The same for a field of raw bytes that may lack its NUL; "" when empty. */
+json_t *json_bytes(const char *bytes, size_t size);
+
+json_t *json_threads(const struct session *session);
+json_t *json_tegra(const struct tegra_summary *tegra);
+
+#endif

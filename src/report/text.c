@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/text_parts.h"
+
+#define MAX_LINES   25
+#define MAX_ROWS    8 /* the line on groups left out included */
+#define MIN_ROWS    5 /* kept free for them when there is much evidence */
+#define TEXT	    2048
+#define NEAR	    0.2 /* of the threshold */
+#define SENTENCE(v) (int)sizeof(v), v
+
+static void headline(struct lines *lines, const struct verdict *verdict, size_t max)
+{
+	char text[TEXT], confidence[16] = "?";
+
+	if (isfinite(verdict->confidence))
+		snprintf(confidence, sizeof(confidence), "%.2f", verdict->confidence);
+	snprintf(text, sizeof(text), "%s (confidence %s)", verdict_class_name(verdict->class),
+		 confidence);
+	lines->bold = strlen(text);
+	if (*verdict->headline)
+		text_appendf(text, sizeof(text), ": %.*s", SENTENCE(verdict->headline));
+	lines_wrap(lines, "", "    ", text, max);
+}
+
+/* Where the sources stand: behind the widest text that leaves room for the longest of them. */
+static size_t source_column(const struct verdict *verdict)
+{
+	size_t source = 0, column = 0;
+
+	for (int i = 0; i < verdict->nevidence && i < VERDICT_EVIDENCE; i++) {
+		size_t columns = text_columns(verdict->evidence[i].source);
+
+		source = columns > source ? columns : source;
+	}
+	for (int i = 0; i < verdict->nevidence && i < VERDICT_EVIDENCE; i++) {
+		size_t columns = text_columns(verdict->evidence[i].text);
+
+		/* 4 for two spaces and the brackets */
+		if (columns > column && LABEL_COLUMNS + columns + 4 + source <= REPORT_COLUMNS)
+			column = columns;
+	}
+	return column;
+}
+
+static void evidence_entry(struct lines *lines, const struct evidence *evidence, bool first,
+			   size_t column, size_t max)
+{
+	size_t columns = text_columns(evidence->text);
+	int pad = columns < column ? (int)(column - columns) : 0;
+	char text[TEXT];
+
+	snprintf(text, sizeof(text), "%.*s", SENTENCE(evidence->text));
+	if (*evidence->source)
+		text_appendf(text, sizeof(text), "%*s  [%.*s]", pad, "",
+			     SENTENCE(evidence->source));
+	lines_label(lines, first ? "evidence" : "", text, max);
+}
+
+/* As many entries as fit in max lines, and how many did not. */
+static void evidence(struct lines *lines, const struct verdict *verdict, size_t max)
+{
+	int n = verdict->nevidence < VERDICT_EVIDENCE ? verdict->nevidence : VERDICT_EVIDENCE;
+	size_t column = source_column(verdict);
+	char more[64];
+
+	for (int i = 0; i < n; i++) {
+		struct lines entry = {0};
+		size_t kept = i + 1 < n ? 1 : 0;
+
+		evidence_entry(&entry, &verdict->evidence[i], i == 0, column, NO_LIMIT);
+		if (lines->n + entry.n + kept > max) {
+			lines_free(&entry);
+			snprintf(more, sizeof(more), "and %d more (-v)", n - i);
+			lines_label(lines, i == 0 ? "evidence" : "", more, 1);
+			return;
+		}
+		lines_move(lines, &entry);
+	}
+}
+
+static void gain(struct lines *lines, const struct verdict *verdict)
+{
+	char text[TEXT], share[32];
+
+	text_percent_sign(share, sizeof(share), verdict->share);
+	if (isnan(verdict->share))
+		snprintf(text, sizeof(text), "unknown: no limiting path was measured");
+	else if (isinf(verdict->gain_bound) || verdict->gain_bound >= 100)
+		snprintf(text, sizeof(text),
+			 "the limiting path takes %s of the window; no useful "
+			 "bound on the speed-up without it",
+			 share);
+	else if (isnan(verdict->gain_bound))
+		snprintf(text, sizeof(text),
+			 "the limiting path takes %s of the window; bound on "
+			 "the speed-up unknown",
+			 share);
+	else
+		snprintf(text, sizeof(text),
+			 "the limiting path takes %s of the window; if it took "
+			 "no time: at most %.1fx as fast",
+			 share, verdict->gain_bound);
+	lines_label(lines, "gain", text, 1);
+}
+
+static void contributing(struct lines *lines, const struct verdict *verdict)
+{
+	char text[TEXT] = "";
+
+	for (int i = 0; i < verdict->ncontributing && i < VERDICT_CLASSES; i++)
+		text_appendf(text, sizeof(text), "%s%s", i ? ", " : "",
+			     verdict_class_name(verdict->contributing[i]));
+	if (*text)
+		lines_label(lines, "also", text, 1);
+}
+
+/* The first step whole if it fits at all; others while all stay within max lines. */
+static void next_steps(struct lines *lines, const struct verdict *verdict, size_t max)
+{
+	int n = verdict->nsteps < VERDICT_STEPS ? verdict->nsteps : VERDICT_STEPS;
+	struct lines fitting = {0};
+	char text[TEXT] = "";
+
+	for (int i = 0; i < n; i++) {
+		struct lines tried = {0};
+
+		text_appendf(text, sizeof(text), "%s%.*s", i ? "; " : "",
+			     SENTENCE(verdict->next_steps[i]));
+		lines_label(&tried, "next", text, i == 0 ? max : max + 1);
+		if (tried.n > max) {
+			lines_free(&tried);
+			break;
+		}
+		lines_free(&fitting);
+		fitting = tried;
+	}
+	lines_move(lines, &fitting);
+}
+
+static void all_next_steps(struct lines *lines, const struct verdict *verdict)
+{
+	char text[TEXT];
+
+	for (int i = 0; i < verdict->nsteps && i < VERDICT_STEPS; i++) {
+		snprintf(text, sizeof(text), "%.*s", SENTENCE(verdict->next_steps[i]));
+		lines_label(lines, i == 0 ? "next" : "", text, NO_LIMIT);
+	}
+}
+
+static bool nearly_fired(const struct rule_outcome *rule)
+{
+	return !rule->fired && fabs(rule->value - rule->threshold) <= NEAR * fabs(rule->threshold);
+}
+
+static void rule_line(struct lines *lines, const char *label, const struct rule_outcome *rule)
+{
+	/* not from fired: another rule may have gone before */
+	const char *relation = rule->value >= rule->threshold ? ">=" : "<";
+	char text[TEXT];
+
+	snprintf(text, sizeof(text), "%s: %.4g %s %.4g; %s", rule->name, rule->value, relation,
+		 rule->threshold, rule->reason);
+	lines_label(lines, label, text, NO_LIMIT);
+}
+
+void text_rules(struct lines *lines, const struct verdict *verdict)
+{
+	int n = verdict->nrules < VERDICT_RULES ? verdict->nrules : VERDICT_RULES;
+	char unknown[TEXT] = "";
+
+	lines_addf(lines, "rules that fired, and those within 20 %% of their threshold");
+	for (int i = 0; i < n; i++)
+		if (verdict->rules[i].fired)
+			rule_line(lines, "fired", &verdict->rules[i]);
+	for (int i = 0; i < n; i++)
+		if (nearly_fired(&verdict->rules[i]))
+			rule_line(lines, "nearly", &verdict->rules[i]);
+	for (int i = 0; i < n; i++)
+		if (!verdict->rules[i].fired && isnan(verdict->rules[i].value))
+			text_appendf(unknown, sizeof(unknown), "%s%s", *unknown ? ", " : "",
+				     verdict->rules[i].name);
+	if (*unknown)
+		lines_label(lines, "no input", unknown, NO_LIMIT);
+}
+
+static void blank(struct lines *lines)
+{
+	lines_addf(lines, "%s", "");
+}
+
+static void report(struct lines *lines, const struct session *session,
+		   const struct verdict *verdict, const struct thread_group *groups, size_t n,
+		   bool verbose)
+{
+	struct lines bound = {0}, tail = {0};
+	size_t table = 1 + (n < MAX_ROWS ? n : MAX_ROWS);
+	size_t least = 1 + (n < MIN_ROWS ? n : MIN_ROWS);
+	size_t left;
+
+	gain(&bound, verdict);
+	if (*verdict->raise)
+		lines_label(&bound, "surer", verdict->raise, verbose ? NO_LIMIT : 2);
+	contributing(&bound, verdict);
+
+	text_board(&tail, session);
+	text_losses(&tail, session, verbose);
+	if (verbose)
+		all_next_steps(&tail, verdict);
+	else
+		next_steps(&tail, verdict, 3);
+	text_measured(&tail, session);
+
+	headline(lines, verdict, verbose ? NO_LIMIT : 3);
+	/* two blank lines around the table */
+	left = MAX_LINES - 2 - bound.n - tail.n;
+	evidence(lines, verdict, verbose ? NO_LIMIT : left - least);
+	left -= lines->n;
+	lines_move(lines, &bound);
+	blank(lines);
+	text_groups(lines, session, groups, n, verbose ? NO_LIMIT : table < left ? table : left);
+	blank(lines);
+	lines_move(lines, &tail);
+}
+
+int report_text_write(FILE *out, const struct session *session, const struct verdict *verdict,
+		      const struct report_text_options *options)
+{
+	struct lines lines = {0};
+	struct thread_group *groups;
+	size_t n;
+	int error;
+
+	groups = session_groups(session, &n);
+	if (!groups && session->nthreads > 0)
+		return -ENOMEM;
+	report(&lines, session, verdict, groups, n, options->verbose);
+	free(groups);
+	if (options->verbose) {
+		text_details(&lines, session);
+		blank(&lines);
+		text_threads(&lines, session);
+	}
+	if (options->explain) {
+		blank(&lines);
+		text_rules(&lines, verdict);
+	}
+	error = lines_write(out, &lines, options->color);
+	lines_free(&lines);
+	return error;
+}

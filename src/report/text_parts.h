@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Parts of the text report; only for src/report/text*.c. */
+#ifndef TEGRATRACE_REPORT_TEXT_PARTS_H
+#define TEGRATRACE_REPORT_TEXT_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "diagnose/verdict.h"
+#include "report/lines.h"
+#include "session/session.h"
+
+#define NO_LIMIT SIZE_MAX
+
+/* part / whole; NAN when either is unknown or the whole is not positive. */
+double share_of(int64_t part, int64_t whole);
+
+/* A share as a percentage, at most 6 bytes: "93.1", "<0.1" if small but not 0, "?" for NAN. */
+void text_percent(char *dst, size_t size, double share);
+
+/* The same in whole percents with the sign, for sentences: "93 %", "<1 %", "unknown". */
+void text_percent_sign(char *dst, size_t size, double share);
+
+/* "infer/1234", cut to `width` columns, PID last to go. */
+void text_process(char *dst, size_t size, const struct session *session, pid_t pid, size_t width);
+
+/*
+ * The table of groups in at most max_lines lines (at least 3), its header and a line on the
+ * groups left out included.
+ */
+void text_groups(struct lines *lines, const struct session *session,
+		 const struct thread_group *groups, size_t n, size_t max_lines);
+
+/* GPU, EMC, temperature and power, or what is missing. */
+void text_board(struct lines *lines, const struct session *session);
+
+/* Nothing when nothing was lost, unless verbose. */
+void text_losses(struct lines *lines, const struct session *session, bool verbose);
+
+/* How long, on what, in which way. */
+void text_measured(struct lines *lines, const struct session *session);
+
+/* Only with -v: all threads with the identity; then CPUs, sensors, what is missing, overhead. */
+void text_threads(struct lines *lines, const struct session *session);
+void text_details(struct lines *lines, const struct session *session);
+
+/* Only with --explain. */
+void text_rules(struct lines *lines, const struct verdict *verdict);
+
+#endif

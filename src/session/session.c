@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "session/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_THREADS 16
+
+const char *wait_class_name(enum wait_class wait)
+{
+	switch (wait) {
+	case WAIT_DISK:
+		return "disk";
+	case WAIT_UNCLASSIFIED:
+		return "unclassified";
+	case WAIT_CLASSES:
+		break;
+	}
+	return "?";
+}
+
+/* The last bucket is open: it holds every longer delay too. */
+static double bucket_end(int bucket, int64_t max_ns)
+{
+	double end = (double)(512ULL << bucket);
+
+	if (bucket == SESSION_HIST_BUCKETS - 1 && (double)max_ns > end)
+		return (double)max_ns;
+	return end;
+}
+
+int64_t runq_quantile_ns(const struct runq_delay *runq, double q)
+{
+	double below = 0, total = 0, target, start, end, ns;
+	int bucket;
+
+	for (bucket = 0; bucket < SESSION_HIST_BUCKETS; bucket++)
+		total += runq->hist[bucket];
+	if (total == 0 || isnan(q))
+		return UNKNOWN_NS;
+
+	target = fmin(fmax(q, 0), 1) * total;
+	for (bucket = 0; bucket < SESSION_HIST_BUCKETS; bucket++) {
+		double n = runq->hist[bucket];
+
+		if (n > 0 && below + n >= target)
+			break;
+		below += n;
+	}
+
+	/* no rounding can leave the loop at its end: the last non-empty bucket reaches the total */
+	start = bucket ? (double)(256ULL << bucket) : 0;
+	end = bucket_end(bucket, runq->max_ns);
+	ns = start + (end - start) * (target - below) / runq->hist[bucket];
+
+	/* also keeps the conversion in range: a double above INT64_MAX would be undefined */
+	if (runq->max_ns >= 0 && ns >= (double)runq->max_ns)
+		return runq->max_ns;
+	return (int64_t)(ns + 0.5);
+}
+
+void session_init(struct session *session)
+{
+	struct tegra_summary *tegra = &session->tegra;
+
+	memset(session, 0, sizeof(*session));
+	session->command_status = -1;
+
+	tegra->interval_ms = NAN;
+	tegra->ram_total_mb = NAN;
+	tegra->swap_total_mb = NAN;
+	tegra->cpus_off = -1;
+	sampled_init(&tegra->gpu_busy);
+	sampled_init(&tegra->gpu_clock_mhz);
+	sampled_init(&tegra->emc_busy);
+	sampled_init(&tegra->emc_clock_mhz);
+	sampled_init(&tegra->ram_used_mb);
+	sampled_init(&tegra->swap_used_mb);
+	sampled_init(&tegra->cpu_busy_max);
+	for (int i = 0; i < SESSION_SENSORS; i++) {
+		sampled_init(&tegra->temps_c[i].value);
+		sampled_init(&tegra->power_mw[i].value);
+	}
+
+	session->overhead.events = UNKNOWN_COUNT;
+	session->overhead.ns_per_switch = NAN;
+	session->overhead.cpu_share = NAN;
+	session->overhead.rss_bytes = UNKNOWN_COUNT;
+}
+
+void session_free(struct session *session)
+{
+	free(session->threads);
+	free(session->cpus);
+	session_init(session);
+}
+
+int64_t session_duration_ns(const struct session *session)
+{
+	int64_t ns;
+
+	if (session->start_ns == UNKNOWN_NS || session->end_ns == UNKNOWN_NS ||
+	    __builtin_sub_overflow(session->end_ns, session->start_ns, &ns) || ns <= 0)
+		return UNKNOWN_NS;
+	return ns;
+}
+
+/* The array holds FIRST_THREADS, then the next power of two: it is full at exactly those counts. */
+static bool threads_full(size_t n)
+{
+	return n == 0 || (n >= FIRST_THREADS && (n & (n - 1)) == 0);
+}
+
+static void thread_account_init(struct thread_account *thread)
+{
+	memset(thread, 0, sizeof(*thread));
+	thread->folded = 1;
+	thread->gpu_spin_ns = UNKNOWN_NS;
+	for (int i = 0; i < WAIT_CLASSES; i++)
+		thread->wait_ns[i] = UNKNOWN_NS;
+	thread->switches_voluntary = UNKNOWN_COUNT;
+	thread->switches_involuntary = UNKNOWN_COUNT;
+	thread->minor_faults = UNKNOWN_COUNT;
+	thread->major_faults = UNKNOWN_COUNT;
+	thread->schedstat_oncpu_ns = UNKNOWN_NS;
+	thread->schedstat_runq_ns = UNKNOWN_NS;
+}
+
+struct thread_account *session_add_thread(struct session *session)
+{
+	size_t n = session->nthreads;
+	struct thread_account *thread;
+
+	if (threads_full(n)) {
+		size_t room = n ? 2 * n : FIRST_THREADS;
+
+		thread = reallocarray(session->threads, room, sizeof(*thread));
+		if (!thread)
+			return NULL;
+		session->threads = thread;
+	}
+	thread = &session->threads[session->nthreads++];
+	thread_account_init(thread);
+	return thread;
+}
+
+/* Above INT64_MIN at any input, which is kept for "unknown". */
+static int64_t clamp_known(__int128 value)
+{
+	if (value > INT64_MAX)
+		return INT64_MAX;
+	if (value <= INT64_MIN)
+		return INT64_MIN + 1;
+	return (int64_t)value;
+}
+
+int64_t thread_identity_error_ns(const struct thread_account *thread)
+{
+	__int128 sum = 0;
+
+	sum += thread->oncpu_ns;
+	sum += thread->runq_wake_ns;
+	sum += thread->runq_preempt_ns;
+	sum += thread->offcpu_ns;
+	sum += thread->stopped_ns;
+	sum += thread->unknown_ns;
+	return clamp_known(sum - thread->wall_ns);
+}
+
+static void add_known(int64_t *into, int64_t from)
+{
+	if (*into == UNKNOWN_NS || from == UNKNOWN_NS)
+		*into = UNKNOWN_NS;
+	else
+		*into = clamp_known((__int128)*into + from);
+}
+
+static void runq_merge(struct runq_delay *into, const struct runq_delay *from)
+{
+	add_known(&into->count, from->count);
+	if (into->max_ns == UNKNOWN_NS || from->max_ns == UNKNOWN_NS)
+		into->max_ns = UNKNOWN_NS;
+	else if (from->max_ns > into->max_ns)
+		into->max_ns = from->max_ns;
+	for (int i = 0; i < SESSION_HIST_BUCKETS; i++)
+		if (__builtin_add_overflow(into->hist[i], from->hist[i], &into->hist[i]))
+			into->hist[i] = UINT32_MAX;
+}
+
+void thread_account_merge(struct thread_account *into, const struct thread_account *from)
+{
+	if (__builtin_add_overflow(into->folded, from->folded, &into->folded))
+		into->folded = UINT32_MAX;
+	into->tid = 0;
+	into->exited = into->exited && from->exited;
+
+	add_known(&into->wall_ns, from->wall_ns);
+	add_known(&into->oncpu_ns, from->oncpu_ns);
+	add_known(&into->gpu_spin_ns, from->gpu_spin_ns);
+	add_known(&into->runq_wake_ns, from->runq_wake_ns);
+	add_known(&into->runq_preempt_ns, from->runq_preempt_ns);
+	add_known(&into->offcpu_ns, from->offcpu_ns);
+	add_known(&into->stopped_ns, from->stopped_ns);
+	add_known(&into->unknown_ns, from->unknown_ns);
+	for (int i = 0; i < WAIT_CLASSES; i++)
+		add_known(&into->wait_ns[i], from->wait_ns[i]);
+
+	add_known(&into->switches_voluntary, from->switches_voluntary);
+	add_known(&into->switches_involuntary, from->switches_involuntary);
+	runq_merge(&into->runq, &from->runq);
+	add_known(&into->minor_faults, from->minor_faults);
+	add_known(&into->major_faults, from->major_faults);
+	add_known(&into->schedstat_oncpu_ns, from->schedstat_oncpu_ns);
+	add_known(&into->schedstat_runq_ns, from->schedstat_runq_ns);
+	add_known(&into->gaps, from->gaps);
+}
+
+static int compare_group_key(const struct thread_account *a, const struct thread_account *b)
+{
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return strncmp(a->group, b->group, sizeof(a->group));
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct thread_account *x = *(const struct thread_account *const *)a;
+	const struct thread_account *y = *(const struct thread_account *const *)b;
+	int order = compare_group_key(x, y);
+
+	/* the first row gives a group its comm: let that not depend on qsort */
+	return order ? order : (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static int64_t busy_ns(const struct thread_account *thread)
+{
+	const int64_t parts[] = {thread->oncpu_ns, thread->runq_wake_ns, thread->runq_preempt_ns};
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i] != UNKNOWN_NS)
+			add_known(&sum, parts[i]);
+	return sum;
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct thread_group *x = a, *y = b;
+	int64_t x_ns = busy_ns(&x->sum), y_ns = busy_ns(&y->sum);
+
+	if (x_ns != y_ns)
+		return x_ns > y_ns ? -1 : 1;
+	return compare_group_key(&x->sum, &y->sum);
+}
+
+static void group_add(struct thread_group *group, const struct thread_account *row)
+{
+	if (group->threads == 0) {
+		group->pid = row->pid;
+		memcpy(group->name, row->group, sizeof(group->name));
+		group->name[sizeof(group->name) - 1] = 0;
+		group->sum = *row;
+		group->busiest_ns = UNKNOWN_NS;
+	} else {
+		thread_account_merge(&group->sum, row);
+	}
+	group->threads += row->folded;
+	if (row->folded == 1 && row->oncpu_ns > group->busiest_ns) {
+		group->busiest_ns = row->oncpu_ns;
+		group->busiest_tid = row->tid;
+	}
+}
+
+/* One group for each run of equal keys in the sorted rows; returns how many. */
+static size_t build_groups(struct thread_group *groups, const struct thread_account **rows,
+			   size_t nrows)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < nrows; i++) {
+		if (i == 0 || compare_group_key(rows[i - 1], rows[i]))
+			n++;
+		group_add(&groups[n - 1], rows[i]);
+	}
+	return n;
+}
+
+struct thread_group *session_groups(const struct session *session, size_t *n)
+{
+	size_t nrows = session->nthreads;
+	const struct thread_account **rows;
+	struct thread_group *groups;
+
+	*n = 0;
+	if (nrows == 0)
+		return NULL;
+	rows = calloc(nrows, sizeof(const struct thread_account *));
+	groups = calloc(nrows, sizeof(*groups));
+	if (rows && groups) {
+		for (size_t i = 0; i < nrows; i++)
+			rows[i] = &session->threads[i];
+		qsort(rows, nrows, sizeof(*rows), compare_rows);
+		*n = build_groups(groups, rows, nrows);
+		qsort(groups, *n, sizeof(*groups), compare_groups);
+	} else {
+		free(groups);
+		groups = NULL;
+	}
+	free(rows);
+	return groups;
+}
+
+void sampled_init(struct sampled *s)
+{
+	*s = (struct sampled){.mean = NAN, .min = NAN, .max = NAN, .last = NAN};
+}
+
+void sampled_add(struct sampled *s, double value)
+{
+	if (!isfinite(value))
+		return;
+	s->last = value;
+	if (s->n++ == 0) {
+		s->mean = s->min = s->max = value;
+		return;
+	}
+	/* the mean of the sum, without a sum that could overflow */
+	s->mean += (value - s->mean) / (double)s->n;
+	s->min = fmin(s->min, value);
+	s->max = fmax(s->max, value);
+}

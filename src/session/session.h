@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The one data model: what was measured in one window. Sources fill it, diagnosis reads it, the
+ * writers read it and the verdict. Times are ns (CLOCK_MONOTONIC), clocks MHz, power mW,
+ * temperatures C, shares 0-1. Unknown is UNKNOWN_NS / UNKNOWN_COUNT / NAN / an empty string,
+ * never 0.
+ */
+#ifndef TEGRATRACE_SESSION_H
+#define TEGRATRACE_SESSION_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define UNKNOWN_NS    INT64_MIN
+#define UNKNOWN_COUNT INT64_MIN
+
+#define SESSION_HIST_BUCKETS 28 /* bucket 0 is < 512 ns, bucket i is [256 << i, 512 << i) ns */
+
+enum wait_class {
+	WAIT_DISK,	   /* block I/O: in_iowait; UNKNOWN_NS on a rung that cannot see it */
+	WAIT_UNCLASSIFIED, /* asleep, the cause not told apart */
+	WAIT_CLASSES,
+};
+
+/* "disk", "unclassified": the keys of threads[].wait in the JSON. */
+const char *wait_class_name(enum wait_class wait);
+
+struct runq_delay {
+	int64_t count; /* delays that began and ended inside the window */
+	int64_t max_ns;
+	uint32_t hist[SESSION_HIST_BUCKETS];
+};
+
+/*
+ * Quantile q (0-1) of the delays in ns, interpolated inside its log2 bucket and never above max;
+ * UNKNOWN_NS without a delay.
+ */
+int64_t runq_quantile_ns(const struct runq_delay *runq, double q);
+
+/*
+ * The account of one thread, or of several exited threads of one process and group folded into a
+ * row (folded > 1, tid 0). Identity: oncpu + runq_wake + runq_preempt + offcpu + stopped + unknown
+ * == wall, to the nanosecond; offcpu is the sum of the known wait classes.
+ */
+struct thread_account {
+	pid_t pid;
+	pid_t tid;
+	uint32_t folded; /* threads in this row; 1 for a single thread */
+	bool exited;
+	char comm[16];	/* raw bytes from the kernel: hostile, sanitise before printing */
+	char group[32]; /* name folded and sanitised: "preproc-N" */
+
+	int64_t wall_ns;
+	int64_t oncpu_ns;
+	int64_t gpu_spin_ns; /* part of oncpu_ns */
+	int64_t runq_wake_ns;
+	int64_t runq_preempt_ns;
+	int64_t offcpu_ns;
+	int64_t stopped_ns;
+	int64_t unknown_ns;
+	int64_t wait_ns[WAIT_CLASSES];
+
+	int64_t switches_voluntary;
+	int64_t switches_involuntary;
+	struct runq_delay runq;
+
+	int64_t minor_faults; /* deltas from /proc; unknown for a thread that exited */
+	int64_t major_faults;
+	int64_t schedstat_oncpu_ns; /* the kernel's own books over the window; same caveat */
+	int64_t schedstat_runq_ns;
+
+	int64_t gaps; /* events that did not fit the state held; the sums stay exact */
+};
+
+/* A thread group: every row of one process whose folded name is equal. */
+struct thread_group {
+	pid_t pid;
+	char name[32];
+	int64_t threads;
+	struct thread_account sum; /* times and counts added up, runq merged */
+	int64_t busiest_ns;	   /* on-CPU of its busiest single thread */
+	pid_t busiest_tid;	   /* 0 when only folded rows */
+};
+
+struct cpu_account {
+	int id;
+	double busy; /* share of the window not idle and not iowait */
+	double irq;  /* share in hard and soft interrupts */
+	double steal;
+	bool online;
+};
+
+/* A sampled quantity; n == 0 is unknown and then the rest is NAN. */
+struct sampled {
+	int64_t n;
+	double mean, min, max, last;
+};
+
+#define SESSION_NAME_LEN 24
+#define SESSION_SENSORS	 32
+
+struct named_sampled {
+	char name[SESSION_NAME_LEN]; /* as tegrastats printed it, sanitised */
+	struct sampled value;
+};
+
+enum tegra_state {
+	TEGRA_NONE,    /* no source given and none found */
+	TEGRA_LIVE,    /* lines came to the end */
+	TEGRA_DIED,    /* ended on its own before the window did */
+	TEGRA_SILENT,  /* runs, but printed nothing for several intervals */
+	TEGRA_GARBAGE, /* printed, but no line was a record */
+	TEGRA_RECORDED /* an old log: its samples are not of this window */
+};
+
+struct tegra_summary {
+	enum tegra_state state;
+	char source[128]; /* "tegrastats --interval 100", "log PATH": sanitised */
+	char note[160];	  /* one sentence on what went wrong; empty when nothing did */
+	int64_t samples;
+	int64_t rejected;	 /* lines that were no record */
+	double interval_ms;	 /* mean time between samples; NAN with fewer than two */
+	struct sampled gpu_busy; /* share 0-1 */
+	struct sampled gpu_clock_mhz;
+	struct sampled emc_busy; /* share 0-1 of the present EMC clock */
+	struct sampled emc_clock_mhz;
+	struct sampled ram_used_mb;
+	double ram_total_mb;
+	struct sampled swap_used_mb;
+	double swap_total_mb;
+	struct sampled cpu_busy_max; /* busiest online core of each line, share 0-1 */
+	int cpus_off;		     /* cores printed "off" on the last line; -1 unknown */
+	struct named_sampled temps_c[SESSION_SENSORS];
+	int temps;
+	struct named_sampled power_mw[SESSION_SENSORS];
+	int rails;
+};
+
+struct host_info {
+	char kernel[96];
+	char arch[32];
+	int cpus;	     /* online */
+	char module[96];     /* device-tree model; empty = unknown */
+	char power_mode[64]; /* empty = unknown */
+};
+
+struct missing_capability {
+	char what[64];
+	char why[192]; /* reason and, where there is one, the remedy */
+};
+
+#define SESSION_MISSING 16
+
+struct capability {
+	char rung[16]; /* "btf", "tracepoint" */
+	struct missing_capability missing[SESSION_MISSING];
+	int nmissing;
+};
+
+/* Counted losses: 0 is a measured 0. */
+struct session_losses {
+	int64_t threads_untracked; /* born while every slot was taken, or beyond pid_max */
+	int64_t gaps_switch_out;   /* switch-out of a thread that was not on a CPU */
+	int64_t gaps_switch_in;	   /* on a CPU again without a wakeup */
+	int64_t wakes_without_waker;
+	int64_t clamped; /* events older than the one before */
+	int64_t tegra_rejected;
+	int64_t identity_violations; /* threads whose sums differ from wall; must be 0 */
+};
+
+struct overhead {
+	int64_t events; /* program runs in the window, from a sample; UNKNOWN_COUNT without one */
+	double ns_per_switch; /* mean run time of the switch program; NAN when unknown */
+	double cpu_share;     /* of one CPU, all programs and tegratrace itself */
+	int64_t rss_bytes;    /* peak */
+};
+
+enum end_reason { END_DURATION, END_INTERRUPT, END_TARGET_EXIT };
+
+#define SESSION_TARGETS 64
+
+struct target_info {
+	pid_t pid;
+	char comm[16]; /* raw bytes */
+};
+
+struct session {
+	int64_t start_ns, end_ns; /* [start, end) */
+	int64_t started_unix_ns;  /* wall clock at start, for people */
+	enum end_reason ended_by;
+	struct target_info targets[SESSION_TARGETS];
+	int ntargets;	    /* may exceed SESSION_TARGETS; only that many are kept */
+	int command_status; /* waitpid status of a started command; -1 = none or still running */
+	struct host_info host;
+	struct capability capability;
+	struct thread_account *threads;
+	size_t nthreads;
+	int64_t threads_seen; /* threads accounted, exited and folded ones included */
+	struct cpu_account *cpus;
+	size_t ncpus;
+	struct tegra_summary tegra;
+	struct session_losses losses;
+	struct overhead overhead;
+};
+
+void session_init(struct session *session);
+void session_free(struct session *session);
+
+/* Length of the window; UNKNOWN_NS when it is empty, as in a session that is only a log. */
+int64_t session_duration_ns(const struct session *session);
+
+/*
+ * The new account, valid until the next is added: the parts of the identity 0, what a source may
+ * not know (GPU spin, wait classes, switches, faults, schedstat) unknown. NULL when out of memory.
+ */
+struct thread_account *session_add_thread(struct session *session);
+
+/* Sum of the six parts of the identity minus wall: 0 on a sound account. */
+int64_t thread_identity_error_ns(const struct thread_account *thread);
+
+/* Add `from` to a row: times, counts and histogram; unknown swallows known. */
+void thread_account_merge(struct thread_account *into, const struct thread_account *from);
+
+/*
+ * The groups, largest on-CPU + run-queue time first. Returns a malloc'd array (free it) and its
+ * length in *n; NULL with *n = 0 when there are none or out of memory.
+ */
+struct thread_group *session_groups(const struct session *session, size_t *n);
+
+void sampled_init(struct sampled *s);
+void sampled_add(struct sampled *s, double value);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where tegrastats text comes from during a run: a spawned tegrastats, standard input, a FIFO or a
+ * log file. Whatever the source does, it costs samples, never the run.
+ */
+#ifndef TEGRATRACE_TEGRA_SOURCE_H
+#define TEGRATRACE_TEGRA_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+struct tegra_source;
+
+struct tegra_source_options {
+	const char *command; /* --tegrastats CMD; NULL: tegrastats when it is on PATH */
+	const char *log;     /* --tegra-log FILE, FIFO or "-"; wins over command */
+	int interval_ms;
+};
+
+/*
+ * Returns 0 with *source NULL when there is no source to be had (no tegrastats on PATH); -errno
+ * with one line in `error` when the one asked for cannot be opened.
+ */
+int tegra_source_open(const struct tegra_source_options *options, struct tegra_source **source,
+		      char *error, size_t error_size);
+
+/* Descriptor to poll for input; -1 when there is nothing to wait for (ended, or a plain file). */
+int tegra_source_fd(const struct tegra_source *source);
+
+/* Take what has arrived, without blocking; now_ns (CLOCK_MONOTONIC) is the arrival time. */
+void tegra_source_read(struct tegra_source *source, int64_t now_ns);
+
+/* The window begins: samples so far are older than it. */
+void tegra_source_begin(struct tegra_source *source, int64_t now_ns);
+
+/* Latest values for the status line; NULL before the first sample. */
+const struct tegra_summary *tegra_source_latest(const struct tegra_source *source);
+
+/*
+ * The window ended at now_ns: stop what was spawned, fill the summary, free the source. With a
+ * NULL source the summary says that there was none.
+ */
+void tegra_source_close(struct tegra_source *source, int64_t now_ns, struct tegra_summary *out);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Samples of tegrastats added up to the session's summary. */
+#ifndef TEGRATRACE_TEGRA_SUMMARY_H
+#define TEGRATRACE_TEGRA_SUMMARY_H
+
+#include "session/session.h"
+#include "tegra/line.h"
+
+/* Everything unknown, no samples. */
+void tegra_summary_init(struct tegra_summary *summary);
+
+void tegra_summary_add(struct tegra_summary *summary, const struct tegra_sample *sample);
+
+#endif
