@@ -49,9 +49,12 @@ enum tt_switch_out {
 #define TT_FLAG_EXECED 0x10u  /* exec seen; the name changed */
 #define TT_FLAG_SUCCEEDS 0x20u /* continues a RENAMED record */
 
+/* No tid has this bit. */
+#define TT_PEND 0x80000000u
+
 /*
  * One traced thread. One writer at a time: switch and wakeup of a task run under its run-queue
- * lock, waking under its pi_lock (and writes pend_waker only). So plain stores suffice.
+ * lock, waking under its pi_lock (and writes pend only). So plain stores suffice.
  */
 struct tt_thread {
 	__u64 t_last_ns; /* of the last transition, CLOCK_MONOTONIC; 0 = still at the window's begin */
@@ -59,7 +62,7 @@ struct tt_thread {
 	__u32 tgid;
 	__u32 bucket; /* enum tt_bucket */
 	__u32 flags;
-	__u32 pend_waker; /* tid of the waker of a wake not yet committed; 0 = none */
+	__u32 pend;   /* TT_PEND | tid of the waker of a wake not yet committed; 0 = none */
 	__u32 last_waker;
 	__u64 runq_max_ns;
 	__u32 runq_count;
@@ -76,7 +79,7 @@ struct tt_thread {
 
 	/* Gaps: each is an event that did not fit the state held. The sums stay exact. */
 	__u32 gap_switch_out;	/* switched out while not on the CPU: a switch-in was missed */
-	__u32 gap_switch_in;	/* on the CPU again without a wakeup */
+	__u32 gap_switch_in;	/* on the CPU or woken while not asleep: a switch-out was missed */
 	__u32 gap_waker;	/* a wakeup without a waking before it */
 	__u32 clamped;		/* event older than the last transition, taken as 0 ns */
 	__u32 spurious_wakes;	/* wake of a thread that was running or queued */
@@ -106,6 +109,9 @@ struct tt_window {
 };
 
 #define TT_WINDOW_CLOSED (~0ULL)
+
+/* CPUs beyond this share entries: only the rung without type data uses them, to bound a gap. */
+#define TT_MAX_CPUS 512
 
 /* Losses that belong to no thread. */
 struct tt_losses {

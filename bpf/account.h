@@ -117,8 +117,12 @@ static __always_inline void on_dead(struct tt_thread *t)
 		*ref = 0;
 }
 
-/* One clock reading closes prev and opens next, so no time falls between them. */
-static __always_inline void handle_switch(__u32 prev_slot, __u32 next_slot, enum tt_switch_out how)
+/*
+ * One clock reading closes prev and opens next, so no time falls between them. `ran_ns`: how long
+ * prev ran, or TT_RAN_UNKNOWN; then `cpu_free` is where this CPU's last switch is kept.
+ */
+static __always_inline void handle_switch(__u32 prev_slot, __u32 next_slot, enum tt_switch_out how,
+					  __u64 ran_ns, __u64 *cpu_free)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct tt_thread *t;
@@ -129,13 +133,15 @@ static __always_inline void handle_switch(__u32 prev_slot, __u32 next_slot, enum
 	if (t && t->bucket == TT_DEAD) {
 		switch_out_of_dead(t, now, how);
 	} else if (t) {
-		tt_switch_out(t, now, window.begin_ns, how);
+		tt_switch_out(t, now, window.begin_ns, how, ran_ns, cpu_free ? *cpu_free : 0);
 		if (how == TT_OUT_DEAD)
 			on_dead(t);
 	}
 	t = thread_at(next_slot);
 	if (t)
 		tt_switch_in(t, now, window.begin_ns);
+	if (cpu_free)
+		*cpu_free = now;
 }
 
 static __always_inline void handle_waking(__u32 tid)
@@ -146,16 +152,12 @@ static __always_inline void handle_waking(__u32 tid)
 		tt_waking(t, (__u32)bpf_get_current_pid_tgid());
 }
 
-static __always_inline void handle_wakeup(__u32 tid)
+static __always_inline void handle_wakeup(struct tt_thread *t, __u64 ran_ns)
 {
-	struct tt_thread *t = thread_of(tid);
-	__u64 now;
+	__u64 now = bpf_ktime_get_ns();
 
-	if (!t)
-		return;
-	now = bpf_ktime_get_ns();
 	if (in_window(now))
-		tt_wakeup(t, now, window.begin_ns);
+		tt_wakeup(t, now, window.begin_ns, ran_ns);
 }
 
 static __always_inline void handle_wakeup_new(__u32 tid)

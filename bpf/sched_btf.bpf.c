@@ -52,13 +52,21 @@ static __always_inline enum tt_switch_out how_out(struct task_struct *task)
 	return TT_OUT_SLEEP;
 }
 
+/* The slice under way or just ended: set_next_entity() starts it, the dequeue closes it. */
+static __always_inline __u64 slice_ns(struct task_struct *task)
+{
+	return task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	__u32 prev_slot = slot_of(prev->pid), next_slot = slot_of(next->pid);
 
-	if (prev_slot | next_slot)
-		handle_switch(prev_slot, next_slot, prev_slot ? how_out(prev) : TT_OUT_RUNNABLE);
+	if (prev_slot)
+		handle_switch(prev_slot, next_slot, how_out(prev), slice_ns(prev), 0);
+	else if (next_slot)
+		handle_switch(0, next_slot, TT_OUT_RUNNABLE, 0, 0);
 	return 0;
 }
 
@@ -72,7 +80,10 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(sched_wakeup, struct task_struct *p)
 {
-	handle_wakeup(p->pid);
+	struct tt_thread *t = thread_of(p->pid);
+
+	if (t)
+		handle_wakeup(t, t->bucket == TT_ONCPU && !p->on_cpu ? slice_ns(p) : TT_RAN_UNKNOWN);
 	return 0;
 }
 

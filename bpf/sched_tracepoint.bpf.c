@@ -84,6 +84,12 @@ static __always_inline enum tt_switch_out how_out(__u32 prev_state)
 	return TT_OUT_SLEEP;
 }
 
+/* When each CPU was last seen switching from or to a traced thread; a cache line each. */
+static struct {
+	__u64 ns;
+	__u64 pad[7];
+} cpu_free[TT_MAX_CPUS];
+
 SEC("tracepoint/sched/sched_switch")
 int sched_switch(void *ctx)
 {
@@ -91,7 +97,9 @@ int sched_switch(void *ctx)
 	__u32 next_slot = slot_of(ctx_u32(ctx, off_switch_next_pid));
 
 	if (prev_slot | next_slot)
-		handle_switch(prev_slot, next_slot, how_out(ctx_u32(ctx, off_switch_prev_state)));
+		handle_switch(prev_slot, next_slot, how_out(ctx_u32(ctx, off_switch_prev_state)),
+			      TT_RAN_UNKNOWN,
+			      &cpu_free[bpf_get_smp_processor_id() & (TT_MAX_CPUS - 1)].ns);
 	return 1;
 }
 
@@ -105,7 +113,10 @@ int sched_waking(void *ctx)
 SEC("tracepoint/sched/sched_wakeup")
 int sched_wakeup(void *ctx)
 {
-	handle_wakeup(ctx_u32(ctx, off_wakeup_pid));
+	struct tt_thread *t = thread_of(ctx_u32(ctx, off_wakeup_pid));
+
+	if (t)
+		handle_wakeup(t, TT_RAN_UNKNOWN);
 	return 1;
 }
 

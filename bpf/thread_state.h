@@ -85,22 +85,56 @@ static __always_inline __u32 tt_bucket_after(enum tt_switch_out how)
 	}
 }
 
-static __always_inline void tt_switch_out(struct tt_thread *t, __u64 now, __u64 begin,
-					  enum tt_switch_out how)
-{
-	__u32 held = t->bucket;
+/* How long the task going out has run since it came in; exact from the kernel's own counter. */
+#define TT_RAN_UNKNOWN (~0ULL)
 
-	if (held == TT_DEAD)
+/*
+ * Close the interval held in two parts: `first` up to `mid`, `second` from there to now. For a
+ * transition that was missed between two events seen.
+ */
+static __always_inline void tt_split(struct tt_thread *t, __u64 now, __u64 begin, __u64 mid,
+				     __u32 first, __u32 second, __u32 next)
+{
+	__u64 last = t->t_last_ns ? t->t_last_ns : begin;
+
+	if (mid > now)
+		mid = now;
+	if (mid > last)
+		tt_charge(t, mid, begin, first, first);
+	tt_charge(t, now, begin, second, next);
+}
+
+/*
+ * Going out while not on a CPU: the switch-in was missed. With the kernel's run time of this slice
+ * the moment it came in is known. Without, it lies after `cpu_free_ns`, when this CPU was last seen
+ * taken by another task; until then the state held is certain, after it nothing is.
+ */
+static __always_inline void tt_missed_switch_in(struct tt_thread *t, __u64 now, __u64 begin,
+						__u64 ran_ns, __u64 cpu_free_ns, __u32 next)
+{
+	t->gap_switch_out++;
+	if (ran_ns != TT_RAN_UNKNOWN)
+		tt_split(t, now, begin, ran_ns < now ? now - ran_ns : 0, t->bucket, TT_ONCPU, next);
+	else
+		tt_split(t, now, begin, cpu_free_ns, t->bucket, TT_UNKNOWN, next);
+}
+
+static __always_inline void tt_switch_out(struct tt_thread *t, __u64 now, __u64 begin,
+					  enum tt_switch_out how, __u64 ran_ns, __u64 cpu_free_ns)
+{
+	__u32 next = tt_bucket_after(how);
+
+	if (t->bucket == TT_DEAD)
 		return;
-	if (held == TT_UNKNOWN)
-		held = TT_ONCPU; /* no event since begin, and it leaves a CPU: it ran throughout */
-	else if (held != TT_ONCPU)
-		t->gap_switch_out++;
 	if (how == TT_OUT_RUNNABLE)
 		t->switches_involuntary++;
 	else
 		t->switches_voluntary++;
-	tt_charge(t, now, begin, held, tt_bucket_after(how));
+	/* No event since begin, and it leaves a CPU: it ran throughout. */
+	if (t->bucket == TT_ONCPU || (t->bucket == TT_UNKNOWN && !t->t_last_ns))
+		tt_charge(t, now, begin, TT_ONCPU, next);
+	else
+		tt_missed_switch_in(t, now, begin, ran_ns, cpu_free_ns, next);
 	if (how == TT_OUT_DEAD)
 		t->t_death_ns = t->t_last_ns;
 }
@@ -122,7 +156,7 @@ static __always_inline void tt_switch_in(struct tt_thread *t, __u64 now, __u64 b
 
 	if (held == TT_DEAD)
 		return;
-	t->pend_waker = 0;
+	t->pend = 0;
 	if (held == TT_RUNQ_WAKE || held == TT_RUNQ_PREEMPT) {
 		tt_runq_sample(t, tt_charge(t, now, begin, held, TT_ONCPU));
 		return;
@@ -136,35 +170,56 @@ static __always_inline void tt_switch_in(struct tt_thread *t, __u64 now, __u64 b
 		held = t->flags & TT_FLAG_BORN ? TT_RUNQ_WAKE : TT_RUNQ_PREEMPT;
 	} else {
 		t->gap_switch_in++;
+		if (held == TT_ONCPU)
+			held = TT_UNKNOWN; /* the switch-out was missed: it ran for a part only */
 	}
 	tt_charge(t, now, begin, held, TT_ONCPU);
 }
 
-/* Only names the waker; it may come before the sleeper's own switch-out, so no state moves here. */
+/*
+ * Only names the waker; it may come before the sleeper's own switch-out, so no state moves here.
+ * A wake from an interrupt over the idle task has tid 0: that is a waker too.
+ */
 static __always_inline void tt_waking(struct tt_thread *t, __u32 waker_tid)
 {
-	t->pend_waker = waker_tid;
+	t->pend = waker_tid | TT_PEND;
 }
 
-static __always_inline void tt_wakeup(struct tt_thread *t, __u64 now, __u64 begin)
+static __always_inline void tt_commit_wake(struct tt_thread *t, __u32 pend)
 {
-	__u32 held = t->bucket;
-	__u32 waker = t->pend_waker;
+	t->wakes++;
+	if (pend)
+		t->last_waker = pend & ~TT_PEND;
+	else
+		t->gap_waker++;
+}
 
-	t->pend_waker = 0;
+/*
+ * `ran_ns` is the length of the thread's last slice when the rung knows that it is on no CPU now,
+ * else TT_RAN_UNKNOWN. A wakeup of a thread held as running is spurious unless that is known: then
+ * its switch-out was missed, and it ran for ran_ns and slept since.
+ */
+static __always_inline void tt_wakeup(struct tt_thread *t, __u64 now, __u64 begin, __u64 ran_ns)
+{
+	__u32 held = t->bucket, pend = t->pend;
+	__u64 last = t->t_last_ns ? t->t_last_ns : begin;
+
+	if (held == TT_DEAD)
+		return;
+	t->pend = 0;
+	if (held == TT_ONCPU && ran_ns != TT_RAN_UNKNOWN) {
+		t->gap_switch_in++;
+		tt_commit_wake(t, pend);
+		tt_split(t, now, begin, last + ran_ns, TT_ONCPU, TT_OFF_OTHER, TT_RUNQ_WAKE);
+		return;
+	}
 	if (held >= TT_ONCPU && held <= TT_RUNQ_PREEMPT) {
 		t->spurious_wakes++;
 		return;
 	}
-	if (held == TT_DEAD)
-		return;
 	if (held == TT_UNKNOWN)
 		held = TT_OFF_OTHER; /* asleep since begin; the reason was not seen */
-	t->wakes++;
-	if (waker)
-		t->last_waker = waker;
-	else
-		t->gap_waker++;
+	tt_commit_wake(t, pend);
 	tt_charge(t, now, begin, held, TT_RUNQ_WAKE);
 }
 

@@ -38,11 +38,14 @@ struct sched_entity {
 	 * queued with this set; absent before.
 	 */
 	unsigned char sched_delayed;
+	__u64 sum_exec_runtime;
+	__u64 prev_sum_exec_runtime;
 };
 
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
+	int on_cpu;
 	int on_rq;
 	struct sched_entity se;
 	unsigned long jobctl;
