@@ -8,7 +8,7 @@
 BUILD     ?= build
 CC        ?= gcc
 CLANG     ?= clang
-BPFTOOL   ?= bpftool
+BPFTOOL   ?= $(shell tools/find-bpftool.sh)
 LLVM_STRIP ?= llvm-strip
 PKG_CONFIG ?= pkg-config
 PREFIX    ?= /usr/local
@@ -45,12 +45,17 @@ WORKLOADS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/workloads/*.c)))
 BENCH    := $(patsubst %.c,$(BUILD)/%,$(sort $(filter-out %.bpf.c,$(wildcard tests/bench/*.c))))
 FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch])
 
-.PHONY: all clean demo check check-unit check-asan check-build check-format check-bpf deps bench \
-	workloads install
+.PHONY: all clean demo check check-format deps bench workloads unit install
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(BUILD)/tegratrace
+
+ifeq ($(filter clean deps demo check bench check-format,$(MAKECMDGOALS)),)
+ifneq ($(shell $(PKG_CONFIG) --exists 'libbpf >= 1.0' $(filter-out libbpf,$(LIBS)) && echo ok),ok)
+$(error libbpf >= 1.0, libelf, zlib and jansson are needed: sudo tools/install-deps.sh build)
+endif
+endif
 
 $(BUILD)/tegratrace: $(OBJS)
 	$(call msg,LINK,$@)
@@ -90,6 +95,30 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -Itests/workloads -o $@ $< -lpthread -lm
 
 workloads: $(WORKLOADS)
+unit: $(UNIT)
+
+deps:
+	$(Q)tools/install-deps.sh build
+
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)BUILD=$(BUILD) tools/demo.sh
+
+check:
+	$(Q)tools/install-deps.sh build test
+	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)BUILD=$(BUILD) tools/check.sh
+
+check-format:
+	$(Q)clang-format --dry-run --Werror $(FORMATTED)
+
+bench:
+	$(Q)tools/install-deps.sh build bench
+	$(Q)$(MAKE) --no-print-directory all workloads $(BENCH)
+	$(Q)BUILD=$(BUILD) tools/bench.sh
+
+install: all
+	install -D -m 755 $(BUILD)/tegratrace $(DESTDIR)$(PREFIX)/sbin/tegratrace
 
 $(BUILD)/tests/bench/%: tests/bench/%.c $(LIBOBJS) $(BUILD)/empty_btf.skel.h \
 		$(BUILD)/empty_tracepoint.skel.h

@@ -40,13 +40,13 @@ enum tt_switch_out {
 
 /* Run-queue delay histogram: bucket 0 is < 512 ns, bucket i holds [256 << i, 512 << i), last open. */
 #define TT_HIST_BUCKETS 28
-#define TT_HIST_SHIFT 8
+#define TT_HIST_SHIFT	8
 
-#define TT_FLAG_BORN 0x1u     /* created inside the window, not seeded */
-#define TT_FLAG_EXITING 0x2u  /* sched_process_exit seen; still runs until the DEAD switch */
-#define TT_FLAG_RENAMED 0x4u  /* closed because exec gave this thread another tid: see successor */
-#define TT_FLAG_REUSED 0x8u   /* closed because its tid was born again without a DEAD switch */
-#define TT_FLAG_EXECED 0x10u  /* exec seen; the name changed */
+#define TT_FLAG_BORN	 0x1u  /* created inside the window, not seeded */
+#define TT_FLAG_EXITING	 0x2u  /* sched_process_exit seen; still runs until the DEAD switch */
+#define TT_FLAG_RENAMED	 0x4u  /* closed because exec gave this thread another tid: see successor */
+#define TT_FLAG_REUSED	 0x8u  /* closed because its tid was born again without a DEAD switch */
+#define TT_FLAG_EXECED	 0x10u /* exec seen; the name changed */
 #define TT_FLAG_SUCCEEDS 0x20u /* continues a RENAMED record */
 
 /* No tid has this bit. */
@@ -62,7 +62,7 @@ struct tt_thread {
 	__u32 tgid;
 	__u32 bucket; /* enum tt_bucket */
 	__u32 flags;
-	__u32 pend;   /* TT_PEND | tid of the waker of a wake not yet committed; 0 = none */
+	__u32 pend; /* TT_PEND | tid of the waker of a wake not yet committed; 0 = none */
 	__u32 last_waker;
 	__u64 runq_max_ns;
 	__u32 runq_count;
@@ -78,12 +78,12 @@ struct tt_thread {
 	__u64 t_death_ns; /* 0 = alive */
 
 	/* Gaps: each is an event that did not fit the state held. The sums stay exact. */
-	__u32 gap_switch_out;	/* switched out while not on the CPU: a switch-in was missed */
-	__u32 gap_switch_in;	/* on the CPU or woken while not asleep: a switch-out was missed */
-	__u32 gap_waker;	/* a wakeup without a waking before it */
-	__u32 clamped;		/* event older than the last transition, taken as 0 ns */
-	__u32 spurious_wakes;	/* wake of a thread that was running or queued */
-	__u32 successor;	/* slot of the record that continues a RENAMED one */
+	__u32 gap_switch_out; /* switched out while not on the CPU: a switch-in was missed */
+	__u32 gap_switch_in;  /* on the CPU or woken while not asleep: a switch-out was missed */
+	__u32 gap_waker;      /* a wakeup without a waking before it */
+	__u32 clamped;	      /* event older than the last transition, taken as 0 ns */
+	__u32 spurious_wakes; /* wake of a thread that was running or queued */
+	__u32 successor;      /* slot of the record that continues a RENAMED one */
 
 	char comm[TT_COMM_LEN]; /* filled at death or exec; the living are asked in /proc */
 	__u64 pad[4];
@@ -94,7 +94,7 @@ _Static_assert(TT_BUCKETS <= TT_BUCKET_SLOTS, "a bucket without a sum");
 
 /* tid -> slot, 32 tids to a cache line; slot 0 = not traced. */
 #define TT_TIDS_PER_LINE 32
-#define TT_TID_SHIFT 5
+#define TT_TID_SHIFT	 5
 
 struct tt_slot_line {
 	__u16 slot[TT_TIDS_PER_LINE];

@@ -10,10 +10,10 @@
 #include "account.h"
 
 /* linux/sched.h, raw task state since 4.14 */
-#define TASK_STOPPED_BITS 0x000c /* __TASK_STOPPED, __TASK_TRACED */
-#define TASK_DEAD 0x0080
-#define TASK_FROZEN 0x8000 /* since 6.1, f5d39b020809; before: D with PF_FROZEN */
-#define PF_FROZEN 0x00010000
+#define TASK_STOPPED_BITS  0x000c /* __TASK_STOPPED, __TASK_TRACED */
+#define TASK_DEAD	   0x0080
+#define TASK_FROZEN	   0x8000 /* since 6.1, f5d39b020809; before: D with PF_FROZEN */
+#define PF_FROZEN	   0x00010000
 #define JOBCTL_TRAP_FREEZE (1UL << 23) /* cgroup v2 freezer sleeps in state S */
 
 static __always_inline __u32 task_state(struct task_struct *task)
@@ -83,7 +83,8 @@ int BPF_PROG(sched_wakeup, struct task_struct *p)
 	struct tt_thread *t = thread_of(p->pid);
 
 	if (t)
-		handle_wakeup(t, t->bucket == TT_ONCPU && !p->on_cpu ? slice_ns(p) : TT_RAN_UNKNOWN);
+		handle_wakeup(t,
+			      t->bucket == TT_ONCPU && !p->on_cpu ? slice_ns(p) : TT_RAN_UNKNOWN);
 	return 0;
 }
 

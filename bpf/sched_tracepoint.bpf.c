@@ -29,9 +29,9 @@ const volatile __u32 off_exit_pid;
  * variable. It knows the read-only constants, though, so of this table one load survives; the
  * assembly keeps clang from merging the loads into one with a variable offset.
  */
-#define CTX_CASE(off)                                                                              \
-	case off:                                                                                  \
-		asm volatile("%0 = *(u32 *)(%1 + " #off ")" : "=r"(value) : "r"(ctx));             \
+#define CTX_CASE(off)                                                                  \
+	case off:                                                                      \
+		asm volatile("%0 = *(u32 *)(%1 + " #off ")" : "=r"(value) : "r"(ctx)); \
 		break
 
 static __always_inline __u32 ctx_u32(const void *ctx, __u32 offset)
@@ -68,10 +68,10 @@ static __always_inline __u32 ctx_u32(const void *ctx, __u32 offset)
  * prev_state as the record holds it since 4.14 (include/trace/events/sched.h): 0 running, then one
  * bit per report state; 0x80 is idle, not dead; 0x100 "preempted".
  */
-#define REPORT_STATES 0xff
+#define REPORT_STATES	 0xff
 #define REPORT_PREEMPTED 0x100
-#define REPORT_STOPPED 0x0c /* T, t */
-#define REPORT_DEAD 0x30    /* X, Z */
+#define REPORT_STOPPED	 0x0c /* T, t */
+#define REPORT_DEAD	 0x30 /* X, Z */
 
 static __always_inline enum tt_switch_out how_out(__u32 prev_state)
 {

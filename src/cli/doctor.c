@@ -26,7 +26,9 @@ static void check_rung(struct finding *finding, const char *what, enum rung rung
 	finding->what = what;
 	finding->ok = !err;
 	snprintf(finding->text, sizeof(finding->text), "%s",
-		 !err ? "loads and attaches" : *reason ? reason : strerror(-err));
+		 !err	   ? "loads and attaches"
+		 : *reason ? reason
+			   : strerror(-err));
 	tracer_close(tracer);
 }
 
@@ -42,7 +44,8 @@ static void check_tegrastats(struct finding *finding, const struct options *opti
 	char reason[192];
 
 	finding->what = "tegrastats";
-	finding->ok = !tegra_source_open(&source_options, &source, reason, sizeof(reason)) && source;
+	finding->ok =
+		!tegra_source_open(&source_options, &source, reason, sizeof(reason)) && source;
 	if (!finding->ok) {
 		snprintf(finding->text, sizeof(finding->text),
 			 "not on PATH: no GPU, EMC, temperature or power samples");
@@ -75,9 +78,9 @@ static int print_json(const struct host_info *host, const struct finding *findin
 		json_array_append_new(checks,
 				      json_pack("{s:s,s:b,s:s}", "what", findings[i].what, "ok",
 						findings[i].ok, "text", findings[i].text));
-	object = json_pack("{s:s,s:{s:s,s:s,s:i,s:s?},s:o}", "schema", "tegratrace-doctor/1", "host",
-			   "kernel", host->kernel, "arch", host->arch, "cpus", host->cpus, "module",
-			   *host->module ? host->module : NULL, "checks", checks);
+	object = json_pack("{s:s,s:{s:s,s:s,s:i,s:s?},s:o}", "schema", "tegratrace-doctor/1",
+			   "host", "kernel", host->kernel, "arch", host->arch, "cpus", host->cpus,
+			   "module", *host->module ? host->module : NULL, "checks", checks);
 	err = !object || json_dumpf(object, stdout, JSON_COMPACT) || putchar('\n') == EOF ||
 	      fflush(stdout);
 	json_decref(object);

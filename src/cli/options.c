@@ -12,15 +12,18 @@
 const char *argp_program_version = "tegratrace " TEGRATRACE_VERSION;
 
 static const char doc[] =
-	"Says what limits an inference process on a Jetson: by how much, how sure that is, and what "
+	"Says what limits an inference process on a Jetson: by how much, how sure that is, and "
+	"what "
 	"to do.\n"
 	"\n"
 	"  sudo tegratrace -p PID -d 30      attach to a running process for 30 s\n"
 	"  sudo tegratrace -- ./infer ARGS   start a command and trace it to its end\n"
 	"  tegratrace doctor                 what this kernel and board can measure\n"
 	"\v"
-	"Exit status: 0, or the started command's own (128 + signal when it was killed); 1 the run or "
-	"its output failed, 2 usage, 3 not permitted, 4 no such target, 5 this kernel cannot; before a "
+	"Exit status: 0, or the started command's own (128 + signal when it was killed); 1 the run "
+	"or "
+	"its output failed, 2 usage, 3 not permitted, 4 no such target, 5 this kernel cannot; "
+	"before a "
 	"command could run: 125, 126 not executable, 127 not found.";
 
 static const char args_doc[] = "-p PID[,PID...]\n-n NAME\n-- COMMAND [ARG...]\ndoctor [--json]";
@@ -43,22 +46,25 @@ static const struct argp_option entries[] = {
 	{"name", 'n', "NAME", 0, "Trace every process of that name", 0},
 	{"no-follow", KEY_NO_FOLLOW, NULL, 0,
 	 "Only the named processes and their threads, not their children", 0},
-	{"duration", 'd', "SECONDS", 0, "Stop after that time (default: target's end or Ctrl-C)", 0},
+	{"duration", 'd', "SECONDS", 0, "Stop after that time (default: target's end or Ctrl-C)",
+	 0},
 	{NULL, 0, NULL, 0, "GPU samples:", 2},
 	{"tegrastats", KEY_TEGRASTATS, "CMD", 0,
 	 "Run CMD for tegrastats lines (default: tegrastats, when it is on PATH)", 0},
-	{"tegra-log", KEY_TEGRA_LOG, "FILE", 0, "Read the lines from a log, a FIFO or - instead", 0},
+	{"tegra-log", KEY_TEGRA_LOG, "FILE", 0, "Read the lines from a log, a FIFO or - instead",
+	 0},
 	{"interval", KEY_INTERVAL, "MS", 0, "Interval given to tegrastats (default 100)", 0},
 	{NULL, 0, NULL, 0, "Output:", 3},
 	{"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
 	 "One JSON object, on standard output without FILE", 0},
-	{"json-schema", KEY_JSON_SCHEMA, NULL, 0, "Print the JSON Schema of that object and exit", 0},
+	{"json-schema", KEY_JSON_SCHEMA, NULL, 0, "Print the JSON Schema of that object and exit",
+	 0},
 	{"verbose", 'v', NULL, 0, "All threads, the identity, what is missing, own overhead", 0},
 	{"explain", KEY_EXPLAIN, NULL, 0, "The rules that fired and those that nearly did", 0},
 	{"quiet", 'q', NULL, 0, "No status line and no notes", 0},
 	{NULL, 0, NULL, 0, "Tracing:", 4},
-	{"rung", KEY_RUNG, "RUNG", 0, "auto, btf or tracepoint (default auto: the first that loads)",
-	 0},
+	{"rung", KEY_RUNG, "RUNG", 0,
+	 "auto, btf or tracepoint (default auto: the first that loads)", 0},
 	{"max-threads", KEY_SLOTS, "N", 0, "Threads traced at once (default 16383)", 0},
 	{0},
 };
@@ -141,8 +147,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--rung is auto, btf or tracepoint, not '%s'", arg);
 		return 0;
 	case KEY_SLOTS:
-		options->slots = (uint32_t)parse_number(state, arg, 1, TT_MAX_SLOTS - 1,
-							"--max-threads") + 1;
+		options->slots =
+			(uint32_t)parse_number(state, arg, 1, TT_MAX_SLOTS - 1, "--max-threads") +
+			1;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->command)
@@ -156,8 +163,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			options->subcommand = COMMAND_DOCTOR;
 			return 0;
 		}
-		argp_error(state, "unknown word '%s': a command to trace goes behind --, a process "
-				  "behind -p or -n", arg);
+		argp_error(state,
+			   "unknown word '%s': a command to trace goes behind --, a process "
+			   "behind -p or -n",
+			   arg);
 		return EINVAL;
 	}
 	return parse_output_option(key, arg, options);

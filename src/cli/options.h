@@ -11,11 +11,11 @@
 /* Exit statuses, documented in the README. A started command's own status is passed through. */
 enum exit_status {
 	EXIT_OK = 0,
-	EXIT_RUN = 1,	      /* the run or its output failed */
-	EXIT_USAGE = 2,	      /* the command line */
-	EXIT_PERMISSION = 3,  /* not root, or the kernel refuses */
-	EXIT_NO_TARGET = 4,   /* the process cannot be traced */
-	EXIT_UNSUPPORTED = 5, /* no rung works on this kernel */
+	EXIT_RUN = 1,		   /* the run or its output failed */
+	EXIT_USAGE = 2,		   /* the command line */
+	EXIT_PERMISSION = 3,	   /* not root, or the kernel refuses */
+	EXIT_NO_TARGET = 4,	   /* the process cannot be traced */
+	EXIT_UNSUPPORTED = 5,	   /* no rung works on this kernel */
 	EXIT_COMMAND_FAILED = 125, /* tegratrace itself failed before the command ran */
 	EXIT_CANNOT_EXECUTE = 126,
 	EXIT_NOT_FOUND = 127,

@@ -21,7 +21,8 @@ static void give_to_sudo_user(int fd)
 	if (geteuid() || !uid || !gid || fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return;
 	if (fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)))
-		msg_debug("cannot give the output file to the user behind sudo: %s", strerror(errno));
+		msg_debug("cannot give the output file to the user behind sudo: %s",
+			  strerror(errno));
 }
 
 int output_open(struct output *output, bool json, const char *json_file)

@@ -27,9 +27,11 @@ void status_show(int64_t elapsed_ns, int threads, const struct tegra_summary *te
 		const struct named_sampled *hot = hottest(tegra);
 
 		if (tegra->gpu_busy.n)
-			text_appendf(line, sizeof(line), "  GPU %.0f %%", 100 * tegra->gpu_busy.last);
+			text_appendf(line, sizeof(line), "  GPU %.0f %%",
+				     100 * tegra->gpu_busy.last);
 		if (tegra->emc_busy.n)
-			text_appendf(line, sizeof(line), "  EMC %.0f %%", 100 * tegra->emc_busy.last);
+			text_appendf(line, sizeof(line), "  EMC %.0f %%",
+				     100 * tegra->emc_busy.last);
 		if (hot)
 			text_appendf(line, sizeof(line), "  %s %.0f C", hot->name, hot->value.last);
 	}

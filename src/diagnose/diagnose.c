@@ -50,7 +50,7 @@ static enum verdict_class choose(const struct verdict *v, const struct facts *fa
 		return fired(v, RULE_CPU_DOMINATES) ? VERDICT_CPU_BOUND : VERDICT_BALANCED;
 	/* Both well used, neither filled: nothing stands out. Both mostly idle: something waits. */
 	return fmax(facts->critical_oncpu, facts->gpu_busy) >= 0.4 ? VERDICT_BALANCED
-								    : VERDICT_INSUFFICIENT_DATA;
+								   : VERDICT_INSUFFICIENT_DATA;
 }
 
 static void add_contributing(struct verdict *v, enum verdict_class class, bool applies)
@@ -136,16 +136,19 @@ static void estimate_confidence(struct verdict *v, const struct facts *facts)
 		return;
 	}
 	if (v->class == VERDICT_COMPUTE_BOUND && isnan(facts->emc_busy))
-		doubt(v, 0.5, "EMC load: run tegrastats as root; without it, compute and DRAM "
-			      "bandwidth cannot be told apart");
+		doubt(v, 0.5,
+		      "EMC load: run tegrastats as root; without it, compute and DRAM "
+		      "bandwidth cannot be told apart");
 	if (gpu_known && margin(&v->rules[RULE_GPU_SATURATED]) < 0.05)
 		doubt(v, 0.6, "a longer window: the GPU load is close to the saturation threshold");
 	if (v->class == VERDICT_CPU_BOUND && !gpu_known)
-		doubt(v, 0.4, "GPU samples (tegrastats): without them a thread that spins for the "
-			      "GPU looks the same");
+		doubt(v, 0.4,
+		      "GPU samples (tegrastats): without them a thread that spins for the "
+		      "GPU looks the same");
 	else if (v->class == VERDICT_CPU_BOUND && facts->gpu_busy >= 0.5)
-		doubt(v, 0.5, "knowing whether the busy thread computes or spins for the GPU "
-			      "(perf top -t TID shows which library it is in)");
+		doubt(v, 0.5,
+		      "knowing whether the busy thread computes or spins for the GPU "
+		      "(perf top -t TID shows which library it is in)");
 	if (v->class == VERDICT_CPU_STARVED && !gpu_known)
 		doubt(v, 0.6, "GPU samples (tegrastats)");
 	if (v->class == VERDICT_BALANCED)
@@ -164,8 +167,8 @@ void diagnose(const struct session *session, struct verdict *verdict)
 	gather_contributing(verdict, &facts);
 	weigh(verdict, &facts);
 	estimate_confidence(verdict, &facts);
-	if (facts.critical && (verdict->class == VERDICT_CPU_BOUND ||
-			       verdict->class == VERDICT_CPU_STARVED))
+	if (facts.critical &&
+	    (verdict->class == VERDICT_CPU_BOUND || verdict->class == VERDICT_CPU_STARVED))
 		verdict->threads[verdict->nthreads++] = facts.critical->tid;
 	wording_fill(session, &facts, verdict);
 }

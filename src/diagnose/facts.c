@@ -29,7 +29,8 @@ static void gather_threads(const struct session *session, struct facts *facts)
 			facts->critical = thread;
 		}
 	}
-	facts->target_cpu = share_of(total_ns, facts->window_s) / (facts->cpus > 0 ? facts->cpus : 1);
+	facts->target_cpu =
+		share_of(total_ns, facts->window_s) / (facts->cpus > 0 ? facts->cpus : 1);
 	facts->gap_share = switches ? (double)gaps / (double)switches : 0;
 	facts->second_oncpu = 0;
 	for (size_t i = 0; i < session->nthreads; i++) {

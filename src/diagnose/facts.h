@@ -14,15 +14,15 @@ struct facts {
 	 */
 	const struct thread_account *critical;
 	double critical_oncpu, critical_runq;
-	double second_oncpu; /* on-CPU share of the busiest other thread; 0 without one */
-	double target_cpu;   /* on-CPU time of all threads, as a share of all online CPUs */
-	double system_cpu;   /* busy share of all online CPUs */
-	double activity;     /* of the target or the GPU, whichever is larger */
-	double gpu_samples;  /* in the window; 0 without a source */
-	double gpu_busy;     /* NAN with too few samples to speak of */
+	double second_oncpu;   /* on-CPU share of the busiest other thread; 0 without one */
+	double target_cpu;     /* on-CPU time of all threads, as a share of all online CPUs */
+	double system_cpu;     /* busy share of all online CPUs */
+	double activity;       /* of the target or the GPU, whichever is larger */
+	double gpu_samples;    /* in the window; 0 without a source */
+	double gpu_busy;       /* NAN with too few samples to speak of */
 	double gpu_busy_error; /* half width of the mean's 95 % range */
 	double emc_busy;
-	double turns; /* critical_oncpu + gpu_busy: 1 when they take turns without a gap */
+	double turns;	     /* critical_oncpu + gpu_busy: 1 when they take turns without a gap */
 	double cpu_over_gpu; /* critical_oncpu / gpu_busy */
 	double gap_share;    /* of all switches, events that did not fit */
 };

@@ -12,16 +12,20 @@ static const struct {
 	[RULE_WINDOW] = {"window-long-enough", offsetof(struct facts, window_s), 1.0,
 			 "below 1 s a few frames decide, and the kernel's books are too coarse to "
 			 "check against"},
-	[RULE_ACTIVE] = {"target-active", offsetof(struct facts, activity), 0.05,
-			 "a target and a GPU that both do less than 5 % are idle: nothing limits them"},
-	[RULE_GPU_SAMPLES] = {"gpu-samples", offsetof(struct facts, gpu_samples), 10,
-			      "GR3D is one 16.7 ms reading a line: fewer than 10 say nothing about a "
-			      "mean"},
-	[RULE_GPU_SATURATED] = {"gpu-saturated", offsetof(struct facts, gpu_busy), 0.90,
-				"GR3D tops out at 99 %; above 90 % at most 1.1x is left outside the "
-				"GPU"},
-	[RULE_EMC_SATURATED] = {"emc-saturated", offsetof(struct facts, emc_busy), 0.75,
-				"practical DRAM bandwidth ends at about 75-80 % of the theoretical"},
+	[RULE_ACTIVE] =
+		{"target-active", offsetof(struct facts, activity), 0.05,
+		 "a target and a GPU that both do less than 5 % are idle: nothing limits them"},
+	[RULE_GPU_SAMPLES] =
+		{"gpu-samples", offsetof(struct facts, gpu_samples), 10,
+		 "GR3D is one 16.7 ms reading a line: fewer than 10 say nothing about a "
+		 "mean"},
+	[RULE_GPU_SATURATED] =
+		{"gpu-saturated", offsetof(struct facts, gpu_busy), 0.90,
+		 "GR3D tops out at 99 %; above 90 % at most 1.1x is left outside the "
+		 "GPU"},
+	[RULE_EMC_SATURATED] =
+		{"emc-saturated", offsetof(struct facts, emc_busy), 0.75,
+		 "practical DRAM bandwidth ends at about 75-80 % of the theoretical"},
 	[RULE_RUNQ] = {"run-queue-delay", offsetof(struct facts, critical_runq), 0.20,
 		       "below 20 % of the window, free CPUs would gain less than 1.25x"},
 	[RULE_CPU_LIMIT] = {"thread-fills-a-cpu", offsetof(struct facts, critical_oncpu), 0.85,
@@ -29,11 +33,13 @@ static const struct {
 			    "1.18x faster"},
 	[RULE_ALL_CPUS] = {"target-fills-all-cpus", offsetof(struct facts, target_cpu), 0.85,
 			   "all cores together leave less than 1.18x"},
-	[RULE_TURNS] = {"cpu-and-gpu-take-turns", offsetof(struct facts, turns), 0.85,
-			"one thread's CPU time and the GPU's busy time fill the window: they do not "
-			"overlap"},
-	[RULE_CPU_DOMINATES] = {"cpu-part-dominates", offsetof(struct facts, cpu_over_gpu), 1.5,
-				"with 1.5 times the GPU's share the CPU part is what to shorten first"},
+	[RULE_TURNS] =
+		{"cpu-and-gpu-take-turns", offsetof(struct facts, turns), 0.85,
+		 "one thread's CPU time and the GPU's busy time fill the window: they do not "
+		 "overlap"},
+	[RULE_CPU_DOMINATES] =
+		{"cpu-part-dominates", offsetof(struct facts, cpu_over_gpu), 1.5,
+		 "with 1.5 times the GPU's share the CPU part is what to shorten first"},
 };
 
 void rules_evaluate(const struct facts *facts, struct rule_outcome outcomes[RULES])

@@ -27,7 +27,7 @@ const char *verdict_class_name(enum verdict_class class);
 #define VERDICT_RULES	 32
 
 struct evidence {
-	char text[200];	  /* a sentence with its numbers */
+	char text[200];	 /* a sentence with its numbers */
 	char source[64]; /* "scheduler", "tegrastats", "/proc/stat", ... */
 };
 

@@ -43,7 +43,8 @@ static void thread_label(char *dst, size_t size, const struct thread_account *th
 {
 	char name[TEXT_SANITIZED_SIZE(sizeof(thread->comm))];
 
-	text_sanitize(name, sizeof(name), thread->comm, strnlen(thread->comm, sizeof(thread->comm)));
+	text_sanitize(name, sizeof(name), thread->comm,
+		      strnlen(thread->comm, sizeof(thread->comm)));
 	snprintf(dst, size, "%.40s/%d", name, thread->tid);
 }
 
@@ -67,8 +68,8 @@ static void insufficient_headline(const struct facts *facts, struct verdict *v)
 	if (!facts->critical)
 		text_copy(v->headline, sizeof(v->headline), "no thread was seen in the window");
 	else if (facts->window_s < 1)
-		snprintf(v->headline, sizeof(v->headline), "the window of %.2f s is too short to judge",
-			 facts->window_s);
+		snprintf(v->headline, sizeof(v->headline),
+			 "the window of %.2f s is too short to judge", facts->window_s);
 	else if (!v->rules[1].fired)
 		snprintf(v->headline, sizeof(v->headline), "the target was idle in this window; %s",
 			 gpu);
@@ -93,8 +94,8 @@ static void headline(const struct facts *facts, struct verdict *v)
 						: "");
 		break;
 	case VERDICT_MEMORY_BANDWIDTH_BOUND:
-		snprintf(v->headline, sizeof(v->headline), "%s and DRAM %.0f %%: bandwidth is the limit",
-			 gpu, PCT(facts->emc_busy));
+		snprintf(v->headline, sizeof(v->headline),
+			 "%s and DRAM %.0f %%: bandwidth is the limit", gpu, PCT(facts->emc_busy));
 		break;
 	case VERDICT_CPU_BOUND:
 		if (facts->critical_oncpu < 0.5 && facts->target_cpu >= 0.85)
@@ -113,8 +114,8 @@ static void headline(const struct facts *facts, struct verdict *v)
 		break;
 	case VERDICT_BALANCED:
 		snprintf(v->headline, sizeof(v->headline),
-			 "no single limit: busiest thread %.0f %% on-CPU, %s", PCT(facts->critical_oncpu),
-			 gpu);
+			 "no single limit: busiest thread %.0f %% on-CPU, %s",
+			 PCT(facts->critical_oncpu), gpu);
 		break;
 	default:
 		insufficient_headline(facts, v);
@@ -132,19 +133,21 @@ static void thread_evidence(const struct facts *facts, struct verdict *v)
 		return;
 	thread_label(who, sizeof(who), t);
 	off = (double)t->offcpu_ns / 1e9 / facts->window_s;
-	add_evidence(v, "scheduler", "%s: on-CPU %.1f %%, run queue %.1f %%, asleep %.1f %% of %.1f s",
-		     who, PCT(facts->critical_oncpu), PCT(facts->critical_runq), PCT(off),
+	add_evidence(v, "scheduler",
+		     "%s: on-CPU %.1f %%, run queue %.1f %%, asleep %.1f %% of %.1f s", who,
+		     PCT(facts->critical_oncpu), PCT(facts->critical_runq), PCT(off),
 		     facts->window_s);
 	p99_ns = runq_quantile_ns(&t->runq, 0.99);
 	if (p99_ns == UNKNOWN_NS || facts->critical_runq < 0.02)
 		return;
 	text_duration(p99, sizeof(p99), p99_ns);
 	text_duration(max, sizeof(max), t->runq.max_ns);
-	add_evidence(v, "scheduler", "%s: p99 run-queue delay %s, longest %s, %lld times", who, p99, max,
-		     (long long)t->runq.count);
+	add_evidence(v, "scheduler", "%s: p99 run-queue delay %s, longest %s, %lld times", who, p99,
+		     max, (long long)t->runq.count);
 }
 
-static void gpu_evidence(const struct session *session, const struct facts *facts, struct verdict *v)
+static void gpu_evidence(const struct session *session, const struct facts *facts,
+			 struct verdict *v)
 {
 	const struct tegra_summary *tegra = &session->tegra;
 	char clock[48] = "";
@@ -152,9 +155,11 @@ static void gpu_evidence(const struct session *session, const struct facts *fact
 	if (isnan(facts->gpu_busy))
 		return;
 	if (tegra->gpu_clock_mhz.n)
-		snprintf(clock, sizeof(clock), ", clock %.0f MHz (%.0f-%.0f)", tegra->gpu_clock_mhz.mean,
-			 tegra->gpu_clock_mhz.min, tegra->gpu_clock_mhz.max);
-	add_evidence(v, "tegrastats", "the GPU (all processes) is busy %.0f +- %.0f %%, %lld samples%s",
+		snprintf(clock, sizeof(clock), ", clock %.0f MHz (%.0f-%.0f)",
+			 tegra->gpu_clock_mhz.mean, tegra->gpu_clock_mhz.min,
+			 tegra->gpu_clock_mhz.max);
+	add_evidence(v, "tegrastats",
+		     "the GPU (all processes) is busy %.0f +- %.0f %%, %lld samples%s",
 		     PCT(facts->gpu_busy), PCT(facts->gpu_busy_error), (long long)tegra->gpu_busy.n,
 		     clock);
 	if (!isnan(facts->emc_busy))
@@ -167,8 +172,9 @@ static void cpu_evidence(const struct facts *facts, struct verdict *v)
 {
 	if (isnan(facts->system_cpu))
 		return;
-	add_evidence(v, "/proc/stat", "all %d CPUs are busy %.0f %%; the target uses %.0f %% of them",
-		     facts->cpus, PCT(facts->system_cpu), PCT(facts->target_cpu));
+	add_evidence(v, "/proc/stat",
+		     "all %d CPUs are busy %.0f %%; the target uses %.0f %% of them", facts->cpus,
+		     PCT(facts->system_cpu), PCT(facts->target_cpu));
 }
 
 static void steps(const struct facts *facts, struct verdict *v)
@@ -180,33 +186,46 @@ static void steps(const struct facts *facts, struct verdict *v)
 		thread_label(who, sizeof(who), facts->critical);
 	switch (v->class) {
 	case VERDICT_COMPUTE_BOUND:
-		add_step(v, "shorten the GPU's work: lower precision (FP16/INT8), a smaller model, or a "
+		add_step(v, "shorten the GPU's work: lower precision (FP16/INT8), a smaller model, "
+			    "or a "
 			    "higher power mode (sudo nvpmodel -q)");
 		break;
 	case VERDICT_MEMORY_BANDWIDTH_BOUND:
-		add_step(v, "move fewer bytes: quantise, fuse layers, larger batch; check the EMC clock of "
+		add_step(v, "move fewer bytes: quantise, fuse layers, larger batch; check the EMC "
+			    "clock of "
 			    "the power mode (sudo nvpmodel -q)");
 		break;
 	case VERDICT_CPU_BOUND:
-		add_step(v, "see what %s computes: sudo perf top -t TID; move it to the GPU, VIC or NVDEC, "
-			    "or split it over threads", who);
+		add_step(v,
+			 "see what %s computes: sudo perf top -t TID; move it to the GPU, VIC or "
+			 "NVDEC, "
+			 "or split it over threads",
+			 who);
 		break;
 	case VERDICT_CPU_STARVED:
 		if (others)
-			add_step(v, "other processes use %.0f %% of the CPUs: stop or pin them (taskset), or "
-				    "raise the target's priority (nice -n -10)",
+			add_step(v,
+				 "other processes use %.0f %% of the CPUs: stop or pin them "
+				 "(taskset), or "
+				 "raise the target's priority (nice -n -10)",
 				 PCT(facts->system_cpu - facts->target_cpu));
 		else
-			add_step(v, "the target competes with itself: fewer threads than the %d CPUs, wider "
-				    "affinity, or more cores on line (sudo nvpmodel -q)", facts->cpus);
+			add_step(v,
+				 "the target competes with itself: fewer threads than the %d CPUs, "
+				 "wider "
+				 "affinity, or more cores on line (sudo nvpmodel -q)",
+				 facts->cpus);
 		break;
 	case VERDICT_BALANCED:
 		if (facts->turns >= 0.85)
-			add_step(v, "CPU and GPU take turns: overlap them (next frame's preprocessing while "
-				    "the GPU runs), up to %.1fx",
+			add_step(v,
+				 "CPU and GPU take turns: overlap them (next frame's preprocessing "
+				 "while "
+				 "the GPU runs), up to %.1fx",
 				 1 / fmax(facts->critical_oncpu, facts->gpu_busy));
 		else
-			add_step(v, "find what the threads wait for: the input rate, the queues between the "
+			add_step(v, "find what the threads wait for: the input rate, the queues "
+				    "between the "
 				    "stages");
 		break;
 	default:

@@ -48,7 +48,8 @@ static void check_type_data(struct finding *f)
 	f->what = "kernel type data (BTF)";
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		say(f, false,
-		    "no /sys/kernel/btf/vmlinux, as on every stock Jetson: the tracepoint rung works "
+		    "no /sys/kernel/btf/vmlinux, as on every stock Jetson: the tracepoint rung "
+		    "works "
 		    "without, but cannot tell disk waits from other sleeps");
 	else
 		say(f, true, "/sys/kernel/btf/vmlinux");
@@ -89,7 +90,8 @@ static void check_symbols(struct finding *f)
 		say(f, true, "readable");
 	else
 		say(f, false,
-		    "kptr_restrict is %ld: kernel addresses have no names; accounting does not need "
+		    "kptr_restrict is %ld: kernel addresses have no names; accounting does not "
+		    "need "
 		    "them (sysctl kernel.kptr_restrict=1 shows them to root)",
 		    restrict_level);
 }
@@ -100,9 +102,10 @@ static void check_schedstat(struct finding *f)
 	int err = procfs_schedstat(getpid(), getpid(), &oncpu_ns, &runq_ns, &slices);
 
 	f->what = "schedstat";
-	say(f, !err, err ? "the kernel keeps no per-thread books (CONFIG_SCHED_INFO): nothing to "
-			   "compare the accounts with"
-			 : "/proc/PID/task/TID/schedstat");
+	say(f, !err,
+	    err ? "the kernel keeps no per-thread books (CONFIG_SCHED_INFO): nothing to "
+		  "compare the accounts with"
+		: "/proc/PID/task/TID/schedstat");
 }
 
 static void check_pid_namespace(struct finding *f)
@@ -113,7 +116,8 @@ static void check_pid_namespace(struct finding *f)
 	if (procfs_ns_pid_inode(0, &inode) || inode == PROCFS_INIT_PID_NS)
 		say(f, true, "the host's");
 	else
-		say(f, false, "not the host's: start the container with --pid=host, or run on the host");
+		say(f, false,
+		    "not the host's: start the container with --pid=host, or run on the host");
 }
 
 int environment_check(struct finding findings[FINDINGS])

@@ -33,7 +33,8 @@ void rung_explain_load(int err, char reason[RUNG_REASON_LEN])
 	switch (err) {
 	case -EPERM:
 	case -EACCES:
-		why = "the kernel refuses bpf(2): run as root (sudo), or with CAP_BPF and CAP_PERFMON; "
+		why = "the kernel refuses bpf(2): run as root (sudo), or with CAP_BPF and "
+		      "CAP_PERFMON; "
 		      "under kernel lockdown BPF tracing is off";
 		break;
 	case -ENOSYS:

@@ -24,9 +24,9 @@ struct wanted_field {
 	size_t rodata; /* where the program reads the offset */
 };
 
-#define WANT(event_name, field_name, variable)                                                     \
-	{                                                                                          \
-		event_name, field_name, offsetof(struct sched_tracepoint__rodata, variable)        \
+#define WANT(event_name, field_name, variable)                                              \
+	{                                                                                   \
+		event_name, field_name, offsetof(struct sched_tracepoint__rodata, variable) \
 	}
 
 static const struct wanted_field wanted[] = {

@@ -79,7 +79,8 @@ static double share(int64_t part, int64_t whole)
 	return whole > 0 ? (double)part / (double)whole : NAN;
 }
 
-static void fill_cpu(struct cpu_account *cpu, const struct procfs_cpu *a, const struct procfs_cpu *b)
+static void fill_cpu(struct cpu_account *cpu, const struct procfs_cpu *a,
+		     const struct procfs_cpu *b)
 {
 	int64_t idle = b->idle - a->idle + b->iowait - a->iowait;
 	int64_t irq = b->irq - a->irq + b->softirq - a->softirq;
@@ -131,8 +132,9 @@ void system_watch_end(struct system_watch *watch, const struct tracer *tracer, i
 
 		if (overhead->events == UNKNOWN_COUNT)
 			overhead->events = 0;
-		overhead->events += (int64_t)((double)cost->runs * (double)(now_ns - watch->begin_ns) /
-					      (double)watch->counted_ns);
+		overhead->events +=
+			(int64_t)((double)cost->runs * (double)(now_ns - watch->begin_ns) /
+				  (double)watch->counted_ns);
 		programs_ns += (double)cost->ns;
 		if (!strcmp(cost->name, "sched_switch") && cost->runs)
 			overhead->ns_per_switch = (double)cost->ns / (double)cost->runs;

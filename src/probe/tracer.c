@@ -406,8 +406,7 @@ int tracer_program_costs(const struct tracer *tracer, struct program_cost costs[
 	struct bpf_program *program;
 	int n = 0;
 
-	bpf_object__for_each_program(program, tracer->objects.object)
-	{
+	bpf_object__for_each_program (program, tracer->objects.object) {
 		struct bpf_prog_info info = {};
 		__u32 size = sizeof(info);
 

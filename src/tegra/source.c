@@ -257,7 +257,8 @@ static void judge_empty(const struct tegra_source *source, struct tegra_summary 
 			 (long long)source->older.samples);
 	} else if (source->reader.stats.rejected) {
 		out->state = TEGRA_GARBAGE;
-		snprintf(out->note, sizeof(out->note), "%llu lines, none of them a tegrastats record",
+		snprintf(out->note, sizeof(out->note),
+			 "%llu lines, none of them a tegrastats record",
 			 (unsigned long long)source->reader.stats.rejected);
 	} else if (source->ended) {
 		out->state = TEGRA_DIED;

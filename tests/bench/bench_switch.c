@@ -25,9 +25,9 @@
 #include "empty_tracepoint.skel.h"
 #include "probe/tracer.h"
 
-#define MAX_ROUNDS 64
+#define MAX_ROUNDS     64
 #define PEER_SETTLE_MS 1500
-#define OWN_SETTLE_MS 20
+#define OWN_SETTLE_MS  20
 
 struct config {
 	const char *name;
@@ -257,7 +257,10 @@ static struct config configs[] = {
 	 .stop = stop_peers,
 	 .traced = true,
 	 .peers = {"runqlat"}},
-	{.name = "runqlat, untraced", .start = start_peers, .stop = stop_peers, .peers = {"runqlat"}},
+	{.name = "runqlat, untraced",
+	 .start = start_peers,
+	 .stop = stop_peers,
+	 .peers = {"runqlat"}},
 	{.name = "offcputime, traced",
 	 .start = start_peers,
 	 .stop = stop_peers,

@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs every test and ends with one counted line: N passed, N failed, N skipped.
+# Usage: tools/check.sh [unit|asan|build|format|bpf|integration]...   (default: all)
+set -u
+
+export LC_ALL=C
+build=${BUILD:-build}
+passed=0 failed=0 skipped=0
+failures=()
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+
+# One check that passes or fails as a whole: NAME COMMAND...
+check() {
+	local name=$1
+	shift
+	if "$@" >"$logs/out" 2>&1; then
+		passed=$((passed + 1))
+		echo "ok      $name"
+	else
+		failed=$((failed + 1))
+		failures+=("$name")
+		sed 's/^/        /' "$logs/out"
+		echo "FAILED  $name"
+	fi
+}
+
+# A cmocka program, one count a test: NAME PROGRAM
+cmocka() {
+	local name=$1 program=$2 status p f s
+	CMOCKA_MESSAGE_OUTPUT=TAP "$program" >"$logs/out" 2>&1
+	status=$?
+	p=$(grep -E '^ok ' "$logs/out" | grep -cv '# SKIP')
+	f=$(grep -cE '^not ok ' "$logs/out")
+	s=$(grep -cE '^ok .*# SKIP' "$logs/out")
+	# Ended without saying so test by test: a crash, or a sanitizer at exit.
+	[ "$status" = 0 ] || [ "$f" -gt 0 ] || f=1
+	[ "$((p + f + s))" -gt 0 ] || f=1
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	if [ "$f" -gt 0 ]; then
+		failures+=("$name")
+		sed 's/^/        /' "$logs/out" | tail -n 60
+		echo "FAILED  $name: $f of $((p + f + s))"
+	else
+		echo "ok      $name: $p passed, $s skipped"
+		[ "$s" = 0 ] || grep -vE '^(ok|1\.\.)' "$logs/out" | sed 's/^/        /'
+	fi
+}
+
+unit_tests() { # LABEL BUILD
+	local program
+	for program in "$2"/tests/unit/test_*; do
+		case $program in *.d | *.o) continue ;; esac
+		cmocka "$1 $(basename "$program")" "$program"
+	done
+}
+
+count_of() { # ATTRIBUTE, summed over the suites of the junit file
+	grep -o "<testsuite [^>]*" "$logs/junit.xml" | grep -o " $1=\"[0-9]*\"" | grep -o '[0-9]*' |
+		awk '{n += $1} END {print n + 0}'
+}
+
+integration() {
+	local tests f e s
+	BUILD=$build /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider \
+		--junitxml="$logs/junit.xml" tests/integration | sed 's/^/        /'
+	if [ ! -s "$logs/junit.xml" ]; then
+		failed=$((failed + 1))
+		failures+=("integration: pytest did not run")
+		return
+	fi
+	tests=$(count_of tests) f=$(count_of failures) e=$(count_of errors) s=$(count_of skipped)
+	passed=$((passed + tests - f - e - s)) failed=$((failed + f + e)) skipped=$((skipped + s))
+	if [ "$((f + e))" -gt 0 ] || [ "$tests" = 0 ]; then
+		failures+=("integration: $((f + e)) of $tests")
+		[ "$tests" -gt 0 ] || failed=$((failed + 1))
+	fi
+	echo "        integration: $tests tests, $((f + e)) failed, $s skipped"
+}
+
+sanitized=(SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" BUILD="$build/asan")
+for part in "${@:-all}"; do
+	case $part in all | format | build | bpf | unit | asan | integration) ;;
+	*)
+		echo "check: unknown part '$part'" >&2
+		exit 2
+		;;
+	esac
+done
+wants() {
+	local part
+	for part in "${parts[@]}"; do
+		[ "$part" = all ] || [ "$part" = "$1" ] && return 0
+	done
+	return 1
+}
+parts=("${@:-all}")
+
+wants format && check "clang-format" make -s check-format
+wants build && check "build with clang, no warnings" make -s CC=clang BUILD="$build/clang"
+wants bpf && check "BPF objects suit stock Jetson kernels" tools/check-bpf.sh "$build"/sched_*.bpf.o
+if wants unit; then
+	check "unit tests build" make -s unit
+	unit_tests unit "$build"
+fi
+if wants asan; then
+	check "ASan+UBSan build" make -s "${sanitized[@]}" unit
+	export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
+	unit_tests asan "$build/asan"
+fi
+wants integration && integration
+
+for name in "${failures[@]}"; do
+	echo "FAILED  $name"
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

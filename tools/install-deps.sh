@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Installs what building and testing needs, from Debian's or Ubuntu's own packages, and nothing that
+# is there already. Usage: tools/install-deps.sh [build|test|bench]...
+set -eu
+
+build='gcc make clang llvm pkg-config libbpf-dev libelf-dev zlib1g-dev libjansson-dev'
+test='libcmocka-dev clang-format python3-pytest python3-jsonschema procps util-linux'
+bench='libbpf-tools'
+
+wanted=
+for set in "${@:-build}"; do
+	case $set in
+	build) wanted="$wanted $build" ;;
+	test) wanted="$wanted $test" ;;
+	bench) wanted="$wanted $bench" ;;
+	*)
+		echo "install-deps: unknown set '$set': build, test or bench" >&2
+		exit 2
+		;;
+	esac
+done
+
+installed() {
+	dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed'
+}
+
+missing=
+for package in $wanted; do
+	installed "$package" || missing="$missing $package"
+done
+# Debian has a package bpftool; Ubuntu keeps it in its linux-tools.
+if ! "$(dirname "$0")/find-bpftool.sh" >/dev/null 2>&1; then
+	if grep -q '^ID=ubuntu' /etc/os-release; then
+		missing="$missing linux-tools-common linux-tools-generic"
+	else
+		missing="$missing bpftool"
+	fi
+fi
+# perf only serves a test of living beside other tools, so its absence is no failure.
+case " $wanted " in
+*" libcmocka-dev "*) command -v perf >/dev/null || optional=linux-perf ;;
+esac
+
+[ -n "$missing${optional:-}" ] || exit 0
+if [ "$(id -u)" != 0 ]; then
+	[ -n "$missing" ] || exit 0
+	echo "install-deps: not root; run: sudo apt-get install$missing" >&2
+	exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get -qq update
+# shellcheck disable=SC2086
+[ -z "$missing" ] || apt-get -qq install -y --no-install-recommends $missing >/dev/null
+[ -z "${optional:-}" ] || apt-get -qq install -y --no-install-recommends "$optional" >/dev/null 2>&1 || true
