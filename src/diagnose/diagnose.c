@@ -70,12 +70,17 @@ static void gather_contributing(struct verdict *v, const struct facts *facts)
 			 !fired(v, RULE_GPU_SATURATED) && facts->gpu_busy >= 0.75);
 }
 
-/* The speed-up is bounded by what is left and by the next resource to fill up. */
-static double gain_when_gone(double share, double next)
+/* The speed-up is bounded by what is left of the path and by the next resource to fill up. */
+static void bound_gain(struct verdict *v, double share, double next, const char *next_name)
 {
 	double left = fmax(1 - share, next);
 
-	return left > 0 ? 1 / left : NAN;
+	v->share = share;
+	if (!(left > 0))
+		return;
+	v->gain_bound = 1 / left;
+	text_copy(v->gain_limit, sizeof(v->gain_limit),
+		  next > 1 - share ? next_name : "the rest of its own time");
 }
 
 static void weigh(struct verdict *v, const struct facts *facts)
@@ -89,19 +94,19 @@ static void weigh(struct verdict *v, const struct facts *facts)
 		v->share = facts->gpu_busy;
 		/* A busy thread may only be spinning for the GPU: then the next limit is unknown. */
 		if (facts->critical_oncpu < 0.8)
-			v->gain_bound = gain_when_gone(v->share, facts->critical_oncpu);
+			bound_gain(v, gpu, facts->critical_oncpu, "the busiest thread");
 		break;
 	case VERDICT_CPU_BOUND:
-		v->share = facts->critical_oncpu;
-		v->gain_bound = gain_when_gone(v->share, fmax(gpu, facts->second_oncpu));
-		if (!fired(v, RULE_CPU_LIMIT) && fired(v, RULE_ALL_CPUS)) {
-			v->share = facts->target_cpu;
-			v->gain_bound = gain_when_gone(v->share, gpu);
-		}
+		if (!fired(v, RULE_CPU_LIMIT) && fired(v, RULE_ALL_CPUS))
+			bound_gain(v, facts->target_cpu, gpu, "the GPU");
+		else if (gpu >= facts->second_oncpu)
+			bound_gain(v, facts->critical_oncpu, gpu, "the GPU");
+		else
+			bound_gain(v, facts->critical_oncpu, facts->second_oncpu,
+				   "the second busiest thread");
 		break;
 	case VERDICT_CPU_STARVED:
-		v->share = facts->critical_runq;
-		v->gain_bound = gain_when_gone(v->share, gpu);
+		bound_gain(v, facts->critical_runq, gpu, "the GPU");
 		break;
 	default:
 		break;
@@ -128,7 +133,7 @@ static void estimate_confidence(struct verdict *v, const struct facts *facts)
 
 	v->confidence = 0.9;
 	doubt(v, facts->window_s < 5 ? 0.7 : 1, "a longer window (-d 30)");
-	doubt(v, facts->gap_share > 0.001 ? 0.6 : 1,
+	doubt(v, facts->critical_unknown > 0.02 ? 0.6 : 1,
 	      "a run with fewer missed events (see the losses)");
 	if (v->class == VERDICT_INSUFFICIENT_DATA) {
 		v->confidence = 0;

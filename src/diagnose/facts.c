@@ -15,15 +15,13 @@ static int64_t runq_ns(const struct thread_account *thread)
 
 static void gather_threads(const struct session *session, struct facts *facts)
 {
-	int64_t total_ns = 0, best_ns = -1, switches = 0, gaps = 0;
+	int64_t total_ns = 0, best_ns = -1;
 
 	for (size_t i = 0; i < session->nthreads; i++) {
 		const struct thread_account *thread = &session->threads[i];
 		int64_t wanted_ns = thread->oncpu_ns + runq_ns(thread);
 
 		total_ns += thread->oncpu_ns;
-		switches += thread->switches_voluntary + thread->switches_involuntary;
-		gaps += thread->gaps;
 		if (thread->folded == 1 && wanted_ns > best_ns) {
 			best_ns = wanted_ns;
 			facts->critical = thread;
@@ -31,7 +29,6 @@ static void gather_threads(const struct session *session, struct facts *facts)
 	}
 	facts->target_cpu =
 		share_of(total_ns, facts->window_s) / (facts->cpus > 0 ? facts->cpus : 1);
-	facts->gap_share = switches ? (double)gaps / (double)switches : 0;
 	facts->second_oncpu = 0;
 	for (size_t i = 0; i < session->nthreads; i++) {
 		const struct thread_account *thread = &session->threads[i];
@@ -44,6 +41,7 @@ static void gather_threads(const struct session *session, struct facts *facts)
 		return;
 	facts->critical_oncpu = share_of(facts->critical->oncpu_ns, facts->window_s);
 	facts->critical_runq = share_of(runq_ns(facts->critical), facts->window_s);
+	facts->critical_unknown = share_of(facts->critical->unknown_ns, facts->window_s);
 }
 
 static void gather_gpu(const struct session *session, struct facts *facts)
@@ -88,6 +86,7 @@ void facts_gather(const struct session *session, struct facts *facts)
 		.cpus = session->host.cpus,
 		.critical_oncpu = NAN,
 		.critical_runq = NAN,
+		.critical_unknown = NAN,
 		.system_cpu = NAN,
 		.gpu_busy = NAN,
 		.gpu_busy_error = NAN,

@@ -48,8 +48,9 @@ struct verdict {
 	char headline[200];
 	struct evidence evidence[VERDICT_EVIDENCE];
 	int nevidence;
-	double share;	   /* of the window that the limiting path takes; NAN unknown */
-	double gain_bound; /* speed-up if that vanished, Amdahl; NAN unknown */
+	double share;	     /* of the window that the limiting path takes; NAN unknown */
+	double gain_bound;   /* speed-up if that vanished, Amdahl; NAN unknown */
+	char gain_limit[64]; /* what would limit then: "the GPU"; empty unknown */
 	char next_steps[VERDICT_STEPS][200];
 	int nsteps;
 	enum verdict_class contributing[VERDICT_CLASSES];

@@ -197,10 +197,9 @@ static void steps(const struct facts *facts, struct verdict *v)
 		break;
 	case VERDICT_CPU_BOUND:
 		add_step(v,
-			 "see what %s computes: sudo perf top -t TID; move it to the GPU, VIC or "
-			 "NVDEC, "
-			 "or split it over threads",
-			 who);
+			 "see what %s computes: sudo perf top -t %d; move it to the GPU, VIC or "
+			 "NVDEC, or split it over threads",
+			 who, facts->critical ? facts->critical->tid : 0);
 		break;
 	case VERDICT_CPU_STARVED:
 		if (others)

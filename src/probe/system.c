@@ -74,9 +74,10 @@ void system_watch_tick(struct system_watch *watch, const struct tracer *tracer, 
 		stop_counting(watch, tracer, now_ns);
 }
 
+/* iowait may step back (proc(5)), so a part can come out below 0. */
 static double share(int64_t part, int64_t whole)
 {
-	return whole > 0 ? (double)part / (double)whole : NAN;
+	return whole > 0 ? fmax(0, (double)part / (double)whole) : NAN;
 }
 
 static void fill_cpu(struct cpu_account *cpu, const struct procfs_cpu *a,

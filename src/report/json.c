@@ -168,6 +168,7 @@ static json_t *verdict_json(const struct verdict *verdict)
 	json_put(&object, "evidence", evidence_json(verdict));
 	json_put(&object, "share", json_number(verdict->share));
 	json_put(&object, "gain_bound", json_number(verdict->gain_bound));
+	json_put(&object, "gain_limit", json_text(verdict->gain_limit));
 	json_put(&object, "next_steps", steps);
 	json_put(&object, "contributing", contributing);
 	json_put(&object, "threads", threads);

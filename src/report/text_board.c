@@ -161,7 +161,8 @@ static void append_unknown_time(char *text, const struct session *session)
 	if (sum.unknown_ns == 0)
 		return;
 	text_duration(time, sizeof(time), sum.unknown_ns);
-	text_appendf(text, TEXT, "%sthread time not told apart: %s", *text ? ", " : "", time);
+	text_appendf(text, TEXT, "%sthread time that could not be told: %s", *text ? ", " : "",
+		     time);
 }
 
 void text_losses(struct lines *lines, const struct session *session, bool verbose)
@@ -173,9 +174,9 @@ void text_losses(struct lines *lines, const struct session *session, bool verbos
 		    losses->identity_violations);
 	append_loss(text, "threads not traced", losses->threads_untracked);
 	append_unknown_time(text, session);
-	append_loss(text, "switches out without one in", losses->gaps_switch_out);
-	append_loss(text, "switches in without a wakeup", losses->gaps_switch_in);
-	append_loss(text, "wakeups without waker", losses->wakes_without_waker);
+	append_loss(text, "switch-ins missed", losses->gaps_switch_out);
+	append_loss(text, "switch-outs or wakeups missed", losses->gaps_switch_in);
+	append_loss(text, "wakeups without a waker", losses->wakes_without_waker);
 	append_loss(text, "events out of order", losses->clamped);
 	append_loss(text, "tegrastats lines not understood", losses->tegra_rejected);
 	if (*text)
