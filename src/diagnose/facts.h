@@ -24,7 +24,7 @@ struct facts {
 	double emc_busy;
 	double turns;	     /* critical_oncpu + gpu_busy: 1 when they take turns without a gap */
 	double cpu_over_gpu; /* critical_oncpu / gpu_busy */
-	double unknown;	     /* share of the critical thread's time that could not be told */
+	double critical_unknown; /* share of the critical thread's time that could not be told */
 };
 
 void facts_gather(const struct session *session, struct facts *facts);
