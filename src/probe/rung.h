@@ -42,6 +42,12 @@ extern const struct rung_ops rung_tracepoint;
 /* Set the sizes of the three maps before the load. Returns 0 or -errno. */
 int rung_size_maps(struct bpf_object *object, const struct rung_settings *settings);
 
+/*
+ * Attach every program of a skeleton to the tracepoint that its section names, also where tracefs
+ * has no path. Returns 0 or -errno with a reason.
+ */
+int rung_attach_tracepoints(struct bpf_object_skeleton *skeleton, char reason[RUNG_REASON_LEN]);
+
 /* One plain sentence for an errno of a failed load, with what to do. */
 void rung_explain_load(int err, char reason[RUNG_REASON_LEN]);
 

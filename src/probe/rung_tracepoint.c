@@ -141,10 +141,8 @@ static int attach_program(const struct tracefs *tracefs, struct bpf_program *pro
 	return 0;
 }
 
-static int tracepoint_attach(struct rung_objects *objects, char reason[RUNG_REASON_LEN])
+int rung_attach_tracepoints(struct bpf_object_skeleton *s, char reason[RUNG_REASON_LEN])
 {
-	struct sched_tracepoint *skel = objects->skeleton;
-	struct bpf_object_skeleton *s = skel->skeleton;
 	struct tracefs tracefs;
 	int err = tracefs_open(&tracefs);
 
@@ -158,6 +156,13 @@ static int tracepoint_attach(struct rung_objects *objects, char reason[RUNG_REAS
 	}
 	tracefs_close(&tracefs);
 	return err;
+}
+
+static int tracepoint_attach(struct rung_objects *objects, char reason[RUNG_REASON_LEN])
+{
+	struct sched_tracepoint *skel = objects->skeleton;
+
+	return rung_attach_tracepoints(skel->skeleton, reason);
 }
 
 static void tracepoint_detach(struct rung_objects *objects)

@@ -104,8 +104,7 @@ static void gain(struct lines *lines, const struct verdict *verdict)
 			 share);
 	else
 		snprintf(text, sizeof(text),
-			 "the limiting path takes %s of the window; without it at most %.1fx as "
-			 "fast%s%s%s",
+			 "the limiting path takes %s; without it at most %.1fx as fast%s%s%s",
 			 share, verdict->gain_bound, *verdict->gain_limit ? " (then " : "",
 			 verdict->gain_limit, *verdict->gain_limit ? " limits)" : "");
 	lines_label(lines, "gain", text, 1);

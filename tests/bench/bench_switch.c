@@ -23,6 +23,7 @@
 
 #include "empty_btf.skel.h"
 #include "empty_tracepoint.skel.h"
+#include "probe/rung.h"
 #include "probe/tracer.h"
 
 #define MAX_ROUNDS     64
@@ -150,9 +151,10 @@ static void stop_empty_btf(struct config *config)
 static bool start_empty_tracepoint(struct config *config)
 {
 	struct empty_tracepoint *skel = empty_tracepoint__open_and_load();
+	char reason[RUNG_REASON_LEN];
 
 	config->handle = skel;
-	return skel && !empty_tracepoint__attach(skel);
+	return skel && !rung_attach_tracepoints(skel->skeleton, reason);
 }
 
 static void stop_empty_tracepoint(struct config *config)

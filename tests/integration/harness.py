@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Starts workloads and tegratrace, and reads what both say. No test in here."""
+import functools
+import json
+import os
+import signal
+import subprocess
+import time
+
+import jsonschema
+
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+TEGRATRACE = f"{BUILD}/tegratrace"
+FAKE_TEGRASTATS = f"{BUILD}/tests/workloads/fake_tegrastats"
+LAST_CPU = max(os.sched_getaffinity(0))
+
+RUNGS = ("btf", "tracepoint")
+PARTS = ("oncpu_ns", "runq_wake_ns", "runq_preempt_ns", "offcpu_ns", "stopped_ns", "unknown_ns")
+MS = 1_000_000
+S = 1_000_000_000
+
+# Seconds after which something hangs; how fast anything is, no test asks.
+LIMIT = 120
+
+
+def workload(name):
+    return f"{BUILD}/tests/workloads/{name}"
+
+
+def wait_for(what, condition, limit=LIMIT):
+    end = time.monotonic() + limit
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise TimeoutError(f"waited {limit} s for {what}")
+        time.sleep(0.01)
+
+
+def full_env(env):
+    return {**os.environ, **(env or {})}
+
+
+@functools.lru_cache(maxsize=1)
+def validator():
+    text = subprocess.run([TEGRATRACE, "--json-schema"], check=True, capture_output=True,
+                          timeout=LIMIT).stdout
+    schema = json.loads(text)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def refuse(token):
+    raise ValueError(f"{token} is no JSON")
+
+
+def once(pairs):
+    keys = [key for key, _ in pairs]
+    assert len(keys) == len(set(keys)), f"a key stands twice: {keys}"
+    return dict(pairs)
+
+
+def parse_json(data):
+    return json.loads(data.decode("utf-8"), parse_constant=refuse, object_pairs_hook=once)
+
+
+def parse_report(data):
+    """Exactly one object, and true to the contract."""
+    report = parse_json(data)
+    errors = [f"{error.json_path}: {error.message[:200]}"
+              for error in validator().iter_errors(report)]
+    assert not errors, errors[:5]
+    return report
+
+
+def identity_errors(report):
+    wrong = []
+    for row in report["threads"]:
+        total = sum(row[part] for part in PARTS)
+        if total != row["wall_ns"] or row["identity_error_ns"] or min(row[p] for p in PARTS) < 0:
+            wrong.append((row["comm"], row["tid"], total - row["wall_ns"]))
+    if report["losses"]["identity_violations"]:
+        wrong.append(("losses.identity_violations", report["losses"]["identity_violations"]))
+    return wrong
+
+
+def runq_ns(row):
+    return row["runq_wake_ns"] + row["runq_preempt_ns"]
+
+
+def switches(row):
+    return row["switches"]["voluntary"] + row["switches"]["involuntary"]
+
+
+def cpu_taken_ns():
+    """IRQ, softirq and steal time of each CPU: the kernel leaves it out of a thread's books."""
+    tick_ns = S // os.sysconf("SC_CLK_TCK")
+    taken = {}
+    with open("/proc/stat", encoding="ascii") as stat:
+        for line in stat:
+            name, *ticks = line.split()
+            if name.startswith("cpu") and name != "cpu":
+                taken[int(name[3:])] = sum(map(int, ticks[5:8])) * tick_ns
+    return taken
+
+
+class Load:
+    """A workload: held before its load until go(), and after it until the end of the context."""
+
+    def __init__(self, folder, program, *args, env=None, nice=0):
+        self.folder = folder
+        self.name = program
+        folder.mkdir(exist_ok=True)
+        notes = [f"{note}={folder}/{note}" for note in ("ready", "go", "done", "hold")]
+        with open(folder / "truth.json", "wb") as out:
+            # pylint: disable=consider-using-with
+            self.process = subprocess.Popen(
+                [workload(program), *args, *notes], stdin=subprocess.DEVNULL, stdout=out,
+                env=full_env(env), preexec_fn=functools.partial(os.nice, nice))
+        try:
+            self.ready = self.wait_note("ready")
+        except BaseException:
+            self.process.kill()
+            raise
+
+    def wait_note(self, note):
+        def there():
+            assert self.process.poll() is None, f"{self.name} ended with {self.process.poll()}"
+            return (self.folder / note).exists()
+
+        wait_for(f"{self.name}: {note}", there)
+        return parse_json((self.folder / note).read_bytes())
+
+    @property
+    def pid(self):
+        """What to trace; of "stopped" that is the child."""
+        return self.ready["tids"].get("stop-leader", self.ready["pid"])
+
+    def alive(self):
+        return self.process.poll() is None
+
+    def go(self):
+        (self.folder / "go").touch()
+
+    def wait_done(self):
+        return self.wait_note("done")
+
+    def finish(self):
+        """Releases the threads; the truth."""
+        (self.folder / "hold").touch()
+        status = self.process.wait(LIMIT)
+        assert status == 0, f"{self.name} failed: {status}"
+        return parse_json((self.folder / "truth.json").read_bytes())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        if not self.alive():
+            return
+        self.go()
+        (self.folder / "hold").touch()
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Result:
+    """What tegratrace left: status, text, errors, and the report unless it failed before."""
+
+    def __init__(self, status, out, err, report=None):
+        self.status = status
+        self.text = out.decode("utf-8")
+        self.err = err.decode("utf-8")
+        self.report = report
+        self.truth = None
+        self.taken_ns = {}
+
+    @property
+    def rows(self):
+        return self.report["threads"]
+
+    def row(self, comm):
+        rows = [row for row in self.rows if row["comm"] == comm]
+        assert len(rows) == 1, f"{len(rows)} rows of {comm}"
+        return rows[0]
+
+    def thread(self, name):
+        """The workload's own account of a thread."""
+        return next(t for t in self.truth["threads"] if t["name"] == name)
+
+    def taken_from(self, cpu):
+        return sum(self.taken_ns.values()) if cpu < 0 else self.taken_ns[cpu]
+
+    @property
+    def losses(self):
+        return self.report["losses"]
+
+    def error_line(self):
+        """The one line on stderr."""
+        lines = self.err.splitlines()
+        assert len(lines) == 1 and lines[0].startswith("tegratrace: error: "), self.err
+        return lines[0]
+
+
+def fd_links(pid):
+    try:
+        fds = os.listdir(f"/proc/{pid}/fd")
+    except FileNotFoundError:
+        return []
+    links = []
+    for fd in fds:
+        try:
+            links.append(os.readlink(f"/proc/{pid}/fd/{fd}"))
+        except FileNotFoundError:
+            pass
+    return links
+
+
+def is_attached(pid):
+    """It says nothing with -q: all programs are linked, and it waits for something to happen."""
+    if not any("bpf" in link and "link" in link for link in fd_links(pid)):
+        return False
+    try:
+        with open(f"/proc/{pid}/wchan", encoding="ascii") as wchan:
+            return "poll" in wchan.read()
+    except FileNotFoundError:
+        return False
+
+
+class Trace:
+    """tegratrace in the background, its report in a file."""
+
+    def __init__(self, folder, *args, rung="auto", env=None, prefix=(), stdin=None):
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+        argv = [*prefix, TEGRATRACE, "--rung", rung, "-q", f"--json={folder}/report.json", *args]
+        with open(folder / "out", "wb") as out, open(folder / "err", "wb") as err:
+            # pylint: disable=consider-using-with
+            self.process = subprocess.Popen(argv, stdin=stdin or subprocess.DEVNULL, stdout=out,
+                                            stderr=err, env=full_env(env))
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def wait_attached(self):
+        def attached():
+            assert self.process.poll() is None, (self.folder / "err").read_text()
+            return is_attached(self.pid)
+
+        wait_for("tegratrace to attach", attached)
+        time.sleep(0.05)
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+
+    def finish(self):
+        status = self.process.wait(LIMIT)
+        report = None
+        if status == 0:
+            report = parse_report((self.folder / "report.json").read_bytes())
+        return Result(status, (self.folder / "out").read_bytes(),
+                      (self.folder / "err").read_bytes(), report)
+
+    def stop(self):
+        """Ctrl-C, and the full report that must follow."""
+        self.interrupt()
+        result = self.finish()
+        assert result.status == 0, result.err
+        assert result.report["ended_by"] == "interrupt"
+        return result
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+def trace_load(folder, rung, program, *args, options=(), nice=0, env=None, prefix=()):
+    """Attached before the load begins, ended while all its threads are held asleep after it."""
+    with Load(folder, program, *args, env=env, nice=nice) as load:
+        with Trace(folder, "-p", str(load.pid), *options, rung=rung, env=env,
+                   prefix=prefix) as trace:
+            trace.wait_attached()
+            before = cpu_taken_ns()
+            load.go()
+            load.wait_done()
+            time.sleep(0.05)
+            after = cpu_taken_ns()
+            result = trace.stop()
+        result.truth = load.finish()
+    result.taken_ns = {cpu: after[cpu] - before[cpu] for cpu in before}
+    assert rung in ("auto", result.report["capability"]["rung"])
+    window = result.report["window"]
+    assert window["start_ns"] <= result.truth["start_ns"]
+    assert window["end_ns"] >= result.truth["end_ns"]
+    return result
+
+
+def run_tool(*args, prefix=(), env=None, program=TEGRATRACE, **popen):
+    """tegratrace in the foreground, to its end; a report on stdout is the caller's to parse."""
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    done = subprocess.run([*prefix, program, *map(str, args)], **{**streams, **popen},
+                          env=full_env(env), timeout=LIMIT, check=False)
+    return Result(done.returncode, done.stdout or b"", done.stderr or b"")
+
+
+def in_mounts(script):
+    """A prefix: runs the command in a mount namespace of its own that the script has changed."""
+    return ("unshare", "-m", "sh", "-ec", f'{script}\nexec "$@"', "sh")

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""on-CPU + run-queue + off-CPU + stopped + unknown == wall, to the nanosecond, on every thread."""
+import pytest
+
+from conftest import SHARED_LOADS
+from harness import identity_errors
+
+
+@pytest.mark.parametrize("load", SHARED_LOADS)
+def test_identity(shared, rung, load):
+    report = shared(load, rung).report
+    assert report["threads"]
+    assert not identity_errors(report)
+
+
+@pytest.mark.parametrize("load", ("sleepers", "hog", "pingpong", "preempted", "migrate", "stopped"))
+def test_steady_threads_fill_the_window(shared, rung, load):
+    result = shared(load, rung)
+    expected = {t["tid"] for t in result.truth["threads"]}
+    if load == "stopped":
+        expected -= {result.truth["pid"]}
+    assert {row["tid"] for row in result.rows} == expected
+    for row in result.rows:
+        assert not row["exited"]
+        assert row["wall_ns"] == result.report["window"]["duration_ns"]
+        assert row["identity_error_ns"] == 0
+
+
+@pytest.mark.parametrize("load", SHARED_LOADS)
+def test_threads_are_all_counted(shared, rung, load):
+    result = shared(load, rung)
+    assert result.losses["threads_untracked"] == 0
+    assert sum(row["folded"] for row in result.rows) == result.report["threads_seen"]
+
+
+def test_migrations_moved_threads(shared, rung):
+    truth = shared("migrate", rung).truth["truth"]
+    if truth["cpus"] < 2:
+        pytest.skip("one CPU: nothing can move")
+    assert truth["self_moved"] > truth["self_affinity_set"] / 2
+
+
+def test_nothing_is_lost_of_a_switch_storm(shared, rung):
+    result = shared("pingpong", rung)
+    gaps = result.losses["gaps_switch_out"] + result.losses["gaps_switch_in"]
+    counted = sum(sum(row["switches"].values()) for row in result.rows)
+    kernels = sum(t["final"][key] - t["begin"][key]
+                  for t in result.truth["threads"] for key in ("nvcsw", "nivcsw"))
+    assert kernels > 100_000
+    assert kernels - gaps - 10 <= counted

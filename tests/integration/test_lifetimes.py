@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Threads and processes that are born, die and exec inside the window."""
+import pytest
+
+from harness import trace_load
+
+
+@pytest.mark.slow
+def test_every_short_thread_is_seen(shared, rung):
+    result = shared("churn", rung)
+    truth, report = result.truth["truth"], result.report
+    makers = result.truth["args"]["makers"]
+    assert truth["created"] == 20011
+    assert report["threads_seen"] == 20011 + makers + 1
+    assert report["losses"]["threads_untracked"] == 0
+    short = [row for row in report["threads"] if row["group"] == "short"]
+    assert sum(row["folded"] for row in short) == 20011
+    assert len(report["threads"]) < 2000
+    oncpu = sum(row["oncpu_ns"] for row in short)
+    asleep = sum(row["offcpu_ns"] for row in short)
+    assert oncpu >= truth["short_cpu_ns"] * 0.99
+    assert asleep >= truth["requested_sleep_ns"] * 0.98
+
+
+@pytest.mark.parametrize("how", ("thread", "leader", "orphan"))
+def test_exec_goes_on_under_the_leaders_tid(shared, rung, how):
+    result = shared(f"exec-{how}", rung)
+    report, pid = result.report, result.truth["pid"]
+    phase1 = result.truth["truth"]["phase1"]
+    heirs = [row for row in report["threads"] if row["tid"] == pid and not row["exited"]]
+    assert len(heirs) == 1
+    # The account of the thread that exec'ed, which lived before the window began.
+    assert heirs[0]["wall_ns"] == report["window"]["duration_ns"]
+    assert heirs[0]["pid"] == pid
+    others = [row for row in report["threads"] if row["tid"] == phase1["exec_tid"]]
+    assert others == (heirs if how == "leader" else [])
+    # The old leader is a row of its own, ended by the exec.
+    ended = [row for row in report["threads"] if row["tid"] == pid and row["exited"]]
+    assert len(ended) == (0 if how == "leader" else 1)
+
+
+@pytest.mark.parametrize("how", ("thread", "leader", "orphan"))
+def test_threads_of_both_programs_are_accounted(shared, rung, how):
+    result = shared(f"exec-{how}", rung)
+    for i in range(3):
+        before, after = result.row(f"p1-work-{i}"), result.row(f"p2-work-{i}")
+        assert before["exited"] and not after["exited"]
+        books = result.thread(f"p2-work-{i}")
+        assert after["tid"] == books["tid"]
+        assert after["oncpu_ns"] >= (books["end"]["cpu_ns"] - books["begin"]["cpu_ns"]) * 0.99
+        assert before["oncpu_ns"] > 0
+    assert not any(row["comm"].startswith("p1-") for row in result.rows if not row["exited"])
+
+
+def test_vforked_children_are_followed(shared, rung):
+    result = shared("vfork", rung)
+    truth = result.truth["truth"]
+    assert truth["spawned"] == 503 and truth["failed"] == 0
+    makers = result.truth["args"]["n"]
+    assert result.report["threads_seen"] == 503 + makers + 1
+    # Their parents were asleep in vfork and waitpid for all of the children's time.
+    for i in range(makers):
+        books, row = result.thread(f"vforker-{i}"), result.row(f"vforker-{i}")
+        asleep = row["offcpu_ns"] + row["runq_wake_ns"] + row["runq_preempt_ns"]
+        assert asleep > (books["vfork_ns"] + books["waitpid_ns"]) * 0.5
+
+
+def test_children_and_grandchildren_are_followed(shared, rung):
+    result = shared("forkers", rung)
+    family = {t["pid"]: t for t in result.truth["threads"]}
+    assert len(family) == 5 + 15 + 1
+    assert {row["pid"] for row in result.rows} == set(family)
+    for row in result.rows:
+        books = family[row["pid"]]
+        assert row["comm"] == books["name"]
+        assert row["oncpu_ns"] >= books.get("burned_cpu_ns", 0) * 0.99
+        assert row["exited"] == (row["pid"] != result.truth["pid"])
+
+
+def test_no_follow_leaves_the_family_out(tmp_path, rung):
+    result = trace_load(tmp_path, rung, "forkers", options=["--no-follow"])
+    assert [row["pid"] for row in result.rows] == [result.truth["pid"]]
+    assert result.report["threads_seen"] == 1
+
+
+def test_no_follow_still_traces_threads(tmp_path, rung):
+    result = trace_load(tmp_path, rung, "churn", "total=101", "secs=0.3", options=["--no-follow"])
+    assert result.report["threads_seen"] == 101 + 3 + 1

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Agreement with the kernel's own books of a thread, on loads of more than a second."""
+import os
+
+import pytest
+
+from harness import MS, runq_ns, trace_load
+
+LOADS = {
+    "hog-3": ("hog-1", "hog", "n=3"),
+    "hog-2": ("hog-0", "hog", "n=2"),
+    "preempted": ("hog", "preempted"),
+    "pipeline": ("preproc-0", "demo_pipeline", "scenario=cpu-bound"),
+    "spinyield": ("hog-0", "spinyield"),
+}
+
+# Unknown time that is tolerated, as a share of the load.
+UNKNOWN = {"btf": 0.002, "tracepoint": 0.02}
+
+
+def kernels_own(result, name):
+    books = result.thread(name)
+    read = {key: books["end"]["schedstat"][key] - books["begin"]["schedstat"][key]
+            for key in ("oncpu_ns", "runq_ns")}
+    return {"tegratrace's reading": result.row(name)["schedstat"], "its own reading": read}
+
+
+@pytest.mark.parametrize("repeat", range(3))
+@pytest.mark.parametrize("load", LOADS)
+def test_agrees_with_the_kernel(tmp_path, rung, load, repeat):
+    name, program, *args = LOADS[load]
+    state = {"FAKE_GPU_STATE": str(tmp_path / f"gpu{repeat}")}
+    result = trace_load(tmp_path, rung, program, *args, "secs=2", env=state)
+    row, length = result.row(name), result.truth["duration_ns"]
+    unknown = row["unknown_ns"]
+    assert unknown < UNKNOWN[rung] * length
+    # Interrupts and steal time are ours but not the kernel's.
+    taken = result.taken_from(result.thread(name)["cpu"])
+    for reading, kernel in kernels_own(result, name).items():
+        on_cpu, queued = row["oncpu_ns"] - kernel["oncpu_ns"], runq_ns(row) - kernel["runq_ns"]
+        slack = 0.01 * kernel["oncpu_ns"] + unknown
+        assert -slack <= on_cpu <= slack + taken, (reading, on_cpu, unknown, taken)
+        # A queue that is nearly always empty is compared by the clock's grain, not by a share.
+        slack = max(0.03 * kernel["runq_ns"], MS) + unknown
+        assert abs(queued) <= slack, (reading, queued, unknown, os.getloadavg())
