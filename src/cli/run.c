@@ -47,6 +47,7 @@ struct run {
 	struct accounts *accounts;
 	struct tegra_source *source;
 	struct system_watch *watch;
+	int64_t started_ns;
 	int signal_fd;
 	int pidfds[SESSION_TARGETS];
 	int npidfds;
@@ -242,6 +243,7 @@ static int begin_window(struct run *run)
 	accounts_seed(run->accounts, &run->targets, run->options->follow);
 	sleep_until(session->start_ns);
 	clock_gettime(CLOCK_REALTIME, &wall);
+	session->overhead.attach_ns = session->start_ns - run->started_ns;
 	session->started_unix_ns = wall.tv_sec * 1000000000LL + wall.tv_nsec;
 	accounts_begin(run->accounts, session->start_ns);
 	tegra_source_begin(run->source, now_ns());
@@ -386,11 +388,17 @@ static void stop_command(struct run *run)
 		 run->command.pid);
 }
 
+/* The threshold above which the measurement disturbs what it measures. */
+#define OVERHEAD_WARN 0.02
+
 static int report(struct run *run)
 {
 	struct verdict verdict;
 	int status;
 
+	if (run->session.overhead.cpu_share > OVERHEAD_WARN)
+		msg_warn("tracing took %.1f %% of one CPU: the target was that much slower",
+			 100 * run->session.overhead.cpu_share);
 	diagnose(&run->session, &verdict);
 	status = output_write_all(&run->output, &run->session, &verdict, run->options->verbose,
 				  run->options->explain);
@@ -424,7 +432,7 @@ static void close_all(struct run *run)
 
 int run_trace(const struct options *options)
 {
-	struct run run = {.options = options, .signal_fd = -1};
+	struct run run = {.options = options, .signal_fd = -1, .started_ns = now_ns()};
 	int status;
 
 	run.command.release_fd = -1;

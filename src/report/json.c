@@ -198,6 +198,7 @@ static json_t *overhead_json(const struct overhead *overhead)
 	json_put(&object, "ns_per_switch", json_number(overhead->ns_per_switch));
 	json_put(&object, "cpu_share", json_number(overhead->cpu_share));
 	json_put(&object, "rss_bytes", json_count(overhead->rss_bytes));
+	json_put(&object, "attach_ns", json_count(overhead->attach_ns));
 	return object;
 }
 

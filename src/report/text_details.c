@@ -94,7 +94,7 @@ static void source(struct lines *lines, const struct tegra_summary *tegra)
 
 static void overhead(struct lines *lines, const struct overhead *cost)
 {
-	char text[TEXT] = "", rss[32];
+	char text[TEXT] = "", rss[32], attach[32];
 
 	if (isfinite(cost->ns_per_switch))
 		text_appendf(text, sizeof(text), "%.0f ns per context switch", cost->ns_per_switch);
@@ -108,6 +108,10 @@ static void overhead(struct lines *lines, const struct overhead *cost)
 		text_appendf(text, sizeof(text), ", %" PRId64 " program runs", cost->events);
 	text_bytes(rss, sizeof(rss), cost->rss_bytes);
 	text_appendf(text, sizeof(text), ", peak memory %s", rss);
+	if (cost->attach_ns != UNKNOWN_NS) {
+		text_duration(attach, sizeof(attach), cost->attach_ns);
+		text_appendf(text, sizeof(text), ", attached after %s", attach);
+	}
 	lines_label(lines, "overhead", text, NO_LIMIT);
 }
 

@@ -85,6 +85,7 @@ void session_init(struct session *session)
 	session->overhead.events = UNKNOWN_COUNT;
 	session->overhead.ns_per_switch = NAN;
 	session->overhead.cpu_share = NAN;
+	session->overhead.attach_ns = UNKNOWN_NS;
 	session->overhead.rss_bytes = UNKNOWN_COUNT;
 }
 

@@ -176,6 +176,7 @@ struct overhead {
 	double ns_per_switch; /* mean run time of the switch program; NAN when unknown */
 	double cpu_share;     /* of one CPU, all programs and tegratrace itself */
 	int64_t rss_bytes;    /* peak */
+	int64_t attach_ns;    /* from the start of tegratrace to the window's begin */
 };
 
 enum end_reason { END_DURATION, END_INTERRUPT, END_TARGET_EXIT };

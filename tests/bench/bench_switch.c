@@ -4,7 +4,7 @@
  * runs all the time, the configurations take turns round by round, and the medians are compared
  * with the median without any program. Peers come from Debian's libbpf-tools.
  *
- *   bench_switch [ROUNDS [MS_PER_ROUND]]
+ *   bench_switch [ROUNDS [MS_PER_ROUND [PART_OF_NAME]]]   (the third: only those, and no program)
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -318,9 +318,13 @@ static const struct config *find(const char *name)
 	return NULL;
 }
 
-static void run_config(struct config *config, int ms)
+static void run_config(struct config *config, int ms, const char *part)
 {
-	bool ok = config->start(config);
+	bool ok;
+
+	if (config != configs && part && !strstr(config->name, part))
+		return;
+	ok = config->start(config);
 
 	if (ok) {
 		sleep_ms(OWN_SETTLE_MS);
@@ -379,6 +383,7 @@ int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 7;
 	int ms = argc > 2 ? atoi(argv[2]) : 500;
+	const char *part = argc > 3 ? argv[3] : NULL;
 	int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (rounds < 1 || rounds > MAX_ROUNDS || ms < 10)
@@ -388,7 +393,7 @@ int main(int argc, char **argv)
 	sleep_ms(200);
 	for (int r = 0; r < rounds; r++) {
 		for (size_t i = 0; i < CONFIGS; i++)
-			run_config(&configs[i], ms);
+			run_config(&configs[i], ms, part);
 	}
 	print_results();
 	print_program_costs();

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# What tracing costs, side by side with peers from Debian in one run. Nothing here is a test: the
+# machine's speed drifts, so read the ratios and not the single times.
+set -eu
+
+build=${BUILD:-build}
+workloads=$build/tests/workloads
+dir=$(mktemp -d)
+target=
+cleanup() {
+	[ -z "$target" ] || kill "$target" 2>/dev/null || true
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+
+field() { # FILE KEY of the overhead object
+	/usr/bin/python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["overhead"][sys.argv[2]])' "$@"
+}
+
+start() { # PROGRAM ARGS...: a workload that is up
+	rm -f "$dir/ready"
+	"$@" "ready=$dir/ready" >/dev/null &
+	target=$!
+	while [ ! -e "$dir/ready" ]; do
+		if ! kill -0 "$target" 2>/dev/null; then
+			echo "bench: $1 did not start" >&2
+			exit 1
+		fi
+		sleep 0.05
+	done
+}
+
+median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
+
+echo "== added cost of a context switch =="
+"$build/tests/bench/bench_switch" "${ROUNDS:-9}" "${MS:-300}"
+
+echo
+echo "== from start to attached, ms, median of 7 =="
+start "$workloads/sleepers" secs=600
+for rung in btf tracepoint; do
+	for _ in 1 2 3 4 5 6 7; do
+		"$build/tegratrace" -q --rung $rung --json="$dir/json" -p "$target" -d 0.1 >/dev/null
+		echo $(($(field "$dir/json" attach_ns) / 1000000))
+	done | median | sed "s/^/tegratrace $rung  /"
+done
+if command -v bpftrace >/dev/null; then
+	for _ in 1 2 3 4 5 6 7; do
+		begin=$(date +%s%N)
+		bpftrace -e 'tracepoint:sched:sched_switch { @n = count(); } BEGIN { exit(); }' >/dev/null 2>&1
+		echo $((($(date +%s%N) - begin) / 1000000))
+	done | median | sed "s/^/bpftrace, one probe, start to end  /"
+fi
+kill "$target"
+
+echo
+echo "== resident memory, 101 threads, ${MEMORY_SECONDS:-10} s =="
+start "$workloads/sleepers" n=101 us=$(seq -s, 10007 10107) secs=600
+for rung in btf tracepoint; do
+	"$build/tegratrace" -q --rung $rung --json="$dir/json" --tegrastats \
+		"$workloads/fake_tegrastats" -p "$target" -d "${MEMORY_SECONDS:-10}" >/dev/null
+	echo "tegratrace $rung  $(($(field "$dir/json" rss_bytes) / 1024)) KiB"
+done
