@@ -107,7 +107,7 @@ static void gain(struct lines *lines, const struct verdict *verdict)
 			 "the limiting path takes %s; without it at most %.1fx as fast%s%s%s",
 			 share, verdict->gain_bound, *verdict->gain_limit ? " (then " : "",
 			 verdict->gain_limit, *verdict->gain_limit ? " limits)" : "");
-	lines_label(lines, "gain", text, 1);
+	lines_label(lines, "gain", text, 2);
 }
 
 static void contributing(struct lines *lines, const struct verdict *verdict)
