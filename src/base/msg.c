@@ -6,6 +6,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
+#define LINE_SIZE 2048
+
 static bool verbose;
 static bool quiet;
 static bool status_stands;
@@ -20,10 +24,13 @@ static void clear_status(void)
 
 static void print_line(const char *kind, const char *format, va_list args)
 {
+	char text[LINE_SIZE], safe[TEXT_SANITIZED_SIZE(LINE_SIZE)];
+
+	/* Paths and names are hostile: whatever a message quotes stays one harmless line. */
+	vsnprintf(text, sizeof(text), format, args);
+	text_sanitize(safe, sizeof(safe), text, strlen(text));
 	clear_status();
-	fprintf(stderr, "tegratrace: %s", kind);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	fprintf(stderr, "tegratrace: %s%s\n", kind, safe);
 }
 
 void msg_error(const char *format, ...)
