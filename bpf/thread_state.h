@@ -268,6 +268,8 @@ static __always_inline void tt_succeed(struct tt_thread *t, __u32 tid, __u32 tgi
 	t->tgid = tgid;
 	t->t_last_ns = now;
 	t->t_birth_ns = now;
+	if (how == TT_OUT_DEAD)
+		t->t_death_ns = now;
 	t->flags = TT_FLAG_SUCCEEDS;
 	t->bucket = tt_bucket_after(how);
 	if (how == TT_OUT_RUNNABLE)

@@ -48,6 +48,8 @@ static enum verdict_class choose(const struct verdict *v, const struct facts *fa
 		return VERDICT_INSUFFICIENT_DATA;
 	if (fired(v, RULE_TURNS))
 		return fired(v, RULE_CPU_DOMINATES) ? VERDICT_CPU_BOUND : VERDICT_BALANCED;
+	if (!facts->critical)
+		return VERDICT_INSUFFICIENT_DATA;
 	/* Both well used, neither filled: nothing stands out. Both mostly idle: something waits. */
 	return fmax(facts->critical_oncpu, facts->gpu_busy) >= 0.4 ? VERDICT_BALANCED
 								   : VERDICT_INSUFFICIENT_DATA;

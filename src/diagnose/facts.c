@@ -54,7 +54,7 @@ static void gather_gpu(const struct session *session, struct facts *facts)
 	    tegra->state == TEGRA_GARBAGE)
 		return;
 	facts->gpu_samples = (double)tegra->gpu_busy.n;
-	if (!tegra->gpu_busy.n)
+	if (tegra->gpu_busy.n < GPU_SAMPLES_MIN)
 		return;
 	facts->gpu_busy = tegra->gpu_busy.mean;
 	/*

@@ -16,7 +16,7 @@ static const struct {
 		{"target-active", offsetof(struct facts, activity), 0.05,
 		 "a target and a GPU that both do less than 5 % are idle: nothing limits them"},
 	[RULE_GPU_SAMPLES] =
-		{"gpu-samples", offsetof(struct facts, gpu_samples), 10,
+		{"gpu-samples", offsetof(struct facts, gpu_samples), GPU_SAMPLES_MIN,
 		 "GR3D is one 16.7 ms reading a line: fewer than 10 say nothing about a "
 		 "mean"},
 	[RULE_GPU_SATURATED] =

@@ -41,11 +41,11 @@ static void add_step(struct verdict *v, const char *format, ...)
 
 static void thread_label(char *dst, size_t size, const struct thread_account *thread)
 {
-	char name[TEXT_SANITIZED_SIZE(sizeof(thread->comm))];
+	char name[41]; /* cut between characters, and short beside the tid */
 
 	text_sanitize(name, sizeof(name), thread->comm,
 		      strnlen(thread->comm, sizeof(thread->comm)));
-	snprintf(dst, size, "%.40s/%d", name, thread->tid);
+	snprintf(dst, size, "%s/%d", name, thread->tid);
 }
 
 const char *wording_raise_insufficient(const struct facts *facts, bool gpu_known)
@@ -129,7 +129,7 @@ static void thread_evidence(const struct facts *facts, struct verdict *v)
 	char who[64], p99[32], max[32];
 	double off;
 
-	if (!t)
+	if (!t || !(facts->window_s > 0))
 		return;
 	thread_label(who, sizeof(who), t);
 	off = (double)t->offcpu_ns / 1e9 / facts->window_s;

@@ -115,8 +115,11 @@ static void parse_field_line(const char *line, size_t len, struct tracefs_field 
 	const char *end = memchr(line, ';', len), *start;
 	int offset, size;
 	size_t name_len;
+	char closed;
 
-	if (!end || sscanf(end, "; offset:%d; size:%d;", &offset, &size) != 2)
+	/* the semicolon tells a whole number from one that the end of the text cut */
+	if (!end || sscanf(end, "; offset:%d; size:%d%c", &offset, &size, &closed) != 3 ||
+	    closed != ';')
 		return;
 	for (start = end; start > line && start[-1] != ' ' && start[-1] != '*';)
 		start--;

@@ -21,6 +21,8 @@ static const char *state_name(enum tegra_state state)
 		return "garbage";
 	case TEGRA_RECORDED:
 		return "recorded";
+	case TEGRA_LOG:
+		return "log";
 	}
 	return "none";
 }

@@ -116,6 +116,7 @@ static const char *why_no_samples(enum tegra_state state)
 	case TEGRA_GARBAGE:
 		return "no line of tegrastats was understood";
 	case TEGRA_RECORDED:
+	case TEGRA_LOG:
 		return "the log has no sample";
 	}
 	return "?";

@@ -70,6 +70,7 @@ void session_init(struct session *session)
 	tegra->ram_total_mb = NAN;
 	tegra->swap_total_mb = NAN;
 	tegra->cpus_off = -1;
+	board_info_init(&session->board);
 	sampled_init(&tegra->gpu_busy);
 	sampled_init(&tegra->gpu_clock_mhz);
 	sampled_init(&tegra->emc_busy);
@@ -93,6 +94,7 @@ void session_free(struct session *session)
 {
 	free(session->threads);
 	free(session->cpus);
+	series_free(&session->series);
 	session_init(session);
 }
 

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "session/board_info.h"
+
 #define UNKNOWN_NS    INT64_MIN
 #define UNKNOWN_COUNT INT64_MIN
 
@@ -108,13 +110,43 @@ struct named_sampled {
 };
 
 enum tegra_state {
-	TEGRA_NONE,    /* no source given and none found */
-	TEGRA_LIVE,    /* lines came to the end */
-	TEGRA_DIED,    /* ended on its own before the window did */
-	TEGRA_SILENT,  /* runs, but printed nothing for several intervals */
-	TEGRA_GARBAGE, /* printed, but no line was a record */
-	TEGRA_RECORDED /* an old log: its samples are not of this window */
+	TEGRA_NONE,	/* no source given and none found */
+	TEGRA_LIVE,	/* lines came to the end */
+	TEGRA_DIED,	/* ended on its own before the window did */
+	TEGRA_SILENT,	/* runs, but printed nothing for several intervals */
+	TEGRA_GARBAGE,	/* printed, but no line was a record */
+	TEGRA_RECORDED, /* an old log: its samples are not of this window */
+	TEGRA_LOG	/* a log is what is judged */
 };
+
+/*
+ * One sample, or the mean of several once a series has been thinned out. Shares 0-1; NAN unknown.
+ */
+struct tegra_point {
+	int64_t t_ns; /* since the window's begin; UNKNOWN_NS in a log without dates */
+	float gpu_busy, gpu_mhz;
+	float emc_busy, emc_mhz;
+	float core_max;	  /* load of the busiest core */
+	float cores_used; /* loads of all cores added up: 1 = one core's worth */
+	float ram_mb, swap_mb;
+	float hottest_c;
+	float power_mw; /* of the input rail, or the sum of the rails that make it up */
+};
+
+/* Points in order of time; when `limit` is reached neighbours are merged, so memory is bounded. */
+struct tegra_series {
+	struct tegra_point *points;
+	size_t n;
+	unsigned int merged; /* samples in one point */
+	struct tegra_point pending;
+	unsigned int pending_n;
+};
+
+#define SERIES_LIMIT 32768 /* points */
+
+/* Returns 0 or -ENOMEM. */
+int series_add(struct tegra_series *series, const struct tegra_point *point);
+void series_free(struct tegra_series *series);
 
 struct tegra_summary {
 	enum tegra_state state;
@@ -203,6 +235,9 @@ struct session {
 	struct cpu_account *cpus;
 	size_t ncpus;
 	struct tegra_summary tegra;
+	struct tegra_series series;
+	struct board_info board; /* in a log, only what the lines give away */
+	bool board_guessed;	 /* from the lines of a log */
 	struct session_losses losses;
 	struct overhead overhead;
 };

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +20,8 @@
 #include "tegra/summary.h"
 
 #define STOP_WAIT_MS 300
+/* 256 KiB, far above any tegrastats, so that a flood cannot hold the run up. */
+#define READS_AT_ONCE 32
 /* A line this many intervals late, and at least this long, means that nothing comes any more. */
 #define SILENT_INTERVALS 5
 #define SILENT_MIN_NS	 2000000000LL
@@ -77,14 +81,20 @@ static void run_command(const char *command, int out)
 
 static int spawn(struct tegra_source *source, const char *command)
 {
-	char line[1024];
-	int ends[2];
+	char line[4096];
+	const char *shown;
+	/* No shell stays in between, unless the command line needs one. */
+	bool simple = !strpbrk(command, ";&|=");
+	int ends[2], len;
 
 	/* A bare program takes our interval; a command line is the user's own. */
 	if (strchr(command, ' '))
-		snprintf(line, sizeof(line), "exec %s", command);
+		len = snprintf(line, sizeof(line), "%s%s", simple ? "exec " : "", command);
 	else
-		snprintf(line, sizeof(line), "exec %s --interval %d", command, source->interval_ms);
+		len = snprintf(line, sizeof(line), "exec %s --interval %d", command,
+			       source->interval_ms);
+	if (len >= (int)sizeof(line))
+		return -E2BIG;
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	source->child = fork();
@@ -100,7 +110,8 @@ static int spawn(struct tegra_source *source, const char *command)
 	close(ends[1]);
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	source->fd = ends[0];
-	text_sanitize(source->name, sizeof(source->name), line + 5, strlen(line + 5));
+	shown = strncmp(line, "exec ", 5) ? line : line + 5;
+	text_sanitize(source->name, sizeof(source->name), shown, strlen(shown));
 	return 0;
 }
 
@@ -110,7 +121,7 @@ static int open_log(struct tegra_source *source, const char *path)
 	struct stat st;
 
 	if (!strcmp(path, "-"))
-		source->fd = dup(STDIN_FILENO);
+		source->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
 	else
 		source->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (source->fd < 0)
@@ -186,22 +197,34 @@ static bool take_record(const struct tegra_record *record, void *ctx)
 	return true;
 }
 
+/* A FIFO that no writer has opened yet: once one came and left, poll reports a hangup. */
+static bool awaits_writer(int fd)
+{
+	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+
+	return poll(&pollfd, 1, 0) == 0;
+}
+
 void tegra_source_read(struct tegra_source *source, int64_t now_ns)
 {
 	char bytes[8192];
+	int left = source && source->plain_file ? INT_MAX : READS_AT_ONCE;
 	ssize_t n;
 
 	if (!source || source->ended)
 		return;
 	source->now_ns = now_ns;
-	while ((n = read(source->fd, bytes, sizeof(bytes))) > 0)
+	while ((n = read(source->fd, bytes, sizeof(bytes))) > 0) {
 		tegra_reader_push(&source->reader, bytes, n, take_record, source);
+		if (!--left)
+			return; /* more may be there: poll says so */
+	}
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (source->plain_file && n == 0)
 		return; /* it may still grow */
-	if (n == 0 && !source->reader.stats.bytes && !source->child)
-		return; /* a FIFO that no writer has opened yet */
+	if (n == 0 && awaits_writer(source->fd))
+		return;
 	tegra_reader_finish(&source->reader, take_record, source);
 	source->ended = true;
 }
@@ -221,6 +244,23 @@ const struct tegra_summary *tegra_source_latest(const struct tegra_source *sourc
 	return source && source->current.samples ? &source->current : NULL;
 }
 
+static bool has_ended(pid_t child)
+{
+	siginfo_t info = {0};
+
+	return !waitid(P_PID, child, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == child;
+}
+
+/* What it started and left behind goes too; until it is reaped its group keeps its number. */
+static int reap(pid_t child)
+{
+	int status = 0;
+
+	kill(-child, SIGKILL);
+	waitpid(child, &status, 0);
+	return status;
+}
+
 static void stop_child(struct tegra_source *source)
 {
 	const struct timespec step = {0, 5000000};
@@ -228,13 +268,9 @@ static void stop_child(struct tegra_source *source)
 	if (!source->child)
 		return;
 	kill(-source->child, SIGTERM);
-	for (int waited = 0; waited < STOP_WAIT_MS; waited += 5) {
-		if (waitpid(source->child, NULL, WNOHANG) == source->child)
-			return;
+	for (int waited = 0; waited < STOP_WAIT_MS && !has_ended(source->child); waited += 5)
 		nanosleep(&step, NULL);
-	}
-	kill(-source->child, SIGKILL);
-	waitpid(source->child, NULL, 0);
+	reap(source->child);
 }
 
 /* The one thing worth knowing of a tegrastats that ended early. */
@@ -242,7 +278,8 @@ static void reap_ended(struct tegra_source *source)
 {
 	int status;
 
-	if (source->child && source->ended && waitpid(source->child, &status, WNOHANG) > 0) {
+	if (source->child && source->ended && has_ended(source->child)) {
+		status = reap(source->child);
 		source->child = 0;
 		source->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	}

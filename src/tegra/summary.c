@@ -99,3 +99,70 @@ void tegra_summary_add(struct tegra_summary *summary, const struct tegra_sample 
 	add_cpus(summary, sample);
 	add_sensors(summary, sample);
 }
+
+static float known(int32_t value, float scale)
+{
+	return value == TEGRA_UNKNOWN ? NAN : (float)value * scale;
+}
+
+static float rail_mw(const struct tegra_sample *sample, const char *name)
+{
+	const struct tegra_rail *rail = tegra_sample_rail(sample, name);
+
+	return rail ? known(rail->cur_mw, 1) : NAN;
+}
+
+/* The input rail where the board measures one; else the rails that make it up (facts on rails). */
+static float input_power_mw(const struct tegra_sample *sample)
+{
+	static const char *const inputs[] = {"VDD_IN", "POM_5V_IN", "VIN"};
+	static const char *const agx_orin[] = {"VDD_GPU_SOC", "VDD_CPU_CV", "VIN_SYS_5V0"};
+	float sum = 0;
+
+	for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
+		float power = rail_mw(sample, inputs[i]);
+
+		if (!isnan(power))
+			return power;
+	}
+	for (size_t i = 0; i < sizeof(agx_orin) / sizeof(agx_orin[0]); i++)
+		sum += rail_mw(sample, agx_orin[i]);
+	return sum;
+}
+
+static void point_cpus(const struct tegra_sample *sample, struct tegra_point *point)
+{
+	if (!sample->cpu_count || sample->cpu_partial)
+		return;
+	point->core_max = point->cores_used = 0;
+	for (uint32_t i = 0; i < sample->cpu_count; i++) {
+		float load = known(sample->cpu[i].load_pct, 0.01f);
+
+		if (isnan(load))
+			continue;
+		point->cores_used += load;
+		point->core_max = fmaxf(point->core_max, load);
+	}
+}
+
+void tegra_point_of(const struct tegra_sample *sample, int64_t t_ns, struct tegra_point *point)
+{
+	*point = (struct tegra_point){
+		.t_ns = t_ns,
+		.gpu_busy = known(sample->gr3d_pct, 0.01f),
+		.gpu_mhz = sample->gr3d_mhz_count ? known(sample->gr3d_mhz[0], 1) : NAN,
+		.emc_busy = known(sample->emc_pct, 0.01f),
+		.emc_mhz = known(sample->emc_mhz, 1),
+		.core_max = NAN,
+		.cores_used = NAN,
+		.ram_mb = known(sample->ram_used_mb, 1),
+		.swap_mb = known(sample->swap_used_mb, 1),
+		.hottest_c = NAN,
+		.power_mw = input_power_mw(sample),
+	};
+	point_cpus(sample, point);
+	for (uint32_t i = 0; i < sample->temp_count; i++) {
+		if (!isnan(sample->temp[i].cur_c))
+			point->hottest_c = fmaxf(point->hottest_c, (float)sample->temp[i].cur_c);
+	}
+}

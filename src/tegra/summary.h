@@ -11,4 +11,7 @@ void tegra_summary_init(struct tegra_summary *summary);
 
 void tegra_summary_add(struct tegra_summary *summary, const struct tegra_sample *sample);
 
+/* One point of the time series; t_ns is given through. */
+void tegra_point_of(const struct tegra_sample *sample, int64_t t_ns, struct tegra_point *point);
+
 #endif

@@ -173,7 +173,7 @@ static void usual(struct example *example)
 	memcpy(session->cpus, cpus, sizeof(cpus));
 	session->ncpus = 2;
 	usual_tegra(&session->tegra);
-	session->overhead = (struct overhead){123456, 412.5, 0.0123, 9 << 20};
+	session->overhead = (struct overhead){123456, 412.5, 0.0123, 9 << 20, 19000000};
 	usual_verdict(&example->verdict);
 }
 
