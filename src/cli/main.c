@@ -1,20 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/msg.h"
+#include "cli/diagnose_command.h"
+#include "cli/roofline_command.h"
 #include "cli/run.h"
 #include "report/schema.h"
+
+/* Subcommands with options of their own. */
+static const struct {
+	const char *word, *name;
+	int (*run)(int argc, char **argv);
+} subcommands[] = {
+	{"diagnose", "tegratrace diagnose", diagnose_command},
+	{"roofline", "tegratrace roofline", roofline_command},
+};
 
 int main(int argc, char **argv)
 {
 	struct options options;
 
+	/* A closed pipe is an error of the write, not the end of the run. */
+	signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0; argc > 1 && i < sizeof(subcommands) / sizeof(subcommands[0]); i++) {
+		if (strcmp(argv[1], subcommands[i].word))
+			continue;
+		argv[1] = (char *)subcommands[i].name;
+		return subcommands[i].run(argc - 1, argv + 1);
+	}
 	options_parse(&options, argc, argv);
 	msg_set_verbose(options.verbose);
 	msg_set_quiet(options.quiet);
-	/* A closed pipe is an error of the write, not the end of the run. */
-	signal(SIGPIPE, SIG_IGN);
 	if (options.json_schema) {
 		fputs(report_schema(), stdout);
 		return fflush(stdout) ? EXIT_RUN : EXIT_OK;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "diagnose/diagnose_log.h"
 #include "diagnose/facts.h"
 #include "diagnose/rules.h"
 #include "diagnose/wording.h"
@@ -15,9 +16,13 @@ const char *verdict_class_name(enum verdict_class class)
 	static const char *const names[VERDICT_CLASSES] = {
 		[VERDICT_INSUFFICIENT_DATA] = "insufficient-data",
 		[VERDICT_COMPUTE_BOUND] = "compute-bound",
+		[VERDICT_THERMAL_THROTTLED] = "thermal-throttled",
+		[VERDICT_CLOCK_CAPPED] = "clock-capped",
 		[VERDICT_MEMORY_BANDWIDTH_BOUND] = "memory-bandwidth-bound",
 		[VERDICT_CPU_BOUND] = "cpu-bound",
 		[VERDICT_CPU_STARVED] = "cpu-starved",
+		[VERDICT_INPUT_LIMITED] = "input-limited",
+		[VERDICT_NO_GPU_USE] = "no-gpu-use",
 		[VERDICT_BALANCED] = "balanced",
 	};
 
@@ -167,6 +172,10 @@ void diagnose(const struct session *session, struct verdict *verdict)
 	struct facts facts;
 
 	memset(verdict, 0, sizeof(*verdict));
+	if (session->tegra.state == TEGRA_LOG) {
+		diagnose_log(session, verdict);
+		return;
+	}
 	facts_gather(session, &facts);
 	rules_evaluate(&facts, verdict->rules);
 	verdict->nrules = RULES;

@@ -79,11 +79,10 @@ static void gather_system(const struct session *session, struct facts *facts)
 	facts->system_cpu = busy / (double)session->ncpus;
 }
 
-void facts_gather(const struct session *session, struct facts *facts)
+void facts_init(struct facts *facts)
 {
 	*facts = (struct facts){
-		.window_s = (double)(session->end_ns - session->start_ns) / 1e9,
-		.cpus = session->host.cpus,
+		.window_s = NAN,
 		.critical_oncpu = NAN,
 		.critical_runq = NAN,
 		.critical_unknown = NAN,
@@ -91,14 +90,31 @@ void facts_gather(const struct session *session, struct facts *facts)
 		.gpu_busy = NAN,
 		.gpu_busy_error = NAN,
 		.emc_busy = NAN,
+		.core_max = NAN,
+		.cores_used = NAN,
+		.gpu_work = NAN,
+		.gpu_mhz = NAN,
+		.clock_headroom = NAN,
+		.hot_clock_loss = NAN,
+		.hottest_c = NAN,
+		.trip_c = NAN,
+		.clock_spread = NAN,
+		.turns = NAN,
+		.cpu_over_gpu = NAN,
 	};
+}
+
+void facts_gather(const struct session *session, struct facts *facts)
+{
+	facts_init(facts);
+	facts->window_s = (double)(session->end_ns - session->start_ns) / 1e9;
+	facts->cpus = session->host.cpus;
 	gather_threads(session, facts);
 	gather_gpu(session, facts);
 	gather_system(session, facts);
 	facts->activity = fmax(facts->critical_oncpu + facts->critical_runq, facts->gpu_busy);
 	facts->turns = facts->critical_oncpu + facts->gpu_busy;
-	facts->cpu_over_gpu =
-		facts->gpu_busy > 0 ? facts->critical_oncpu / facts->gpu_busy : INFINITY;
-	if (isnan(facts->gpu_busy))
-		facts->cpu_over_gpu = NAN;
+	if (!isnan(facts->gpu_busy))
+		facts->cpu_over_gpu =
+			facts->gpu_busy > 0 ? facts->critical_oncpu / facts->gpu_busy : INFINITY;
 }

@@ -27,9 +27,26 @@ struct facts {
 	double emc_busy;
 	double turns;	     /* critical_oncpu + gpu_busy: 1 when they take turns without a gap */
 	double cpu_over_gpu; /* critical_oncpu / gpu_busy */
+	/* From the samples of one phase; the board's ceilings are a guess when read from a log. */
+	double core_max;       /* mean load of the busiest core */
+	double cores_used;     /* mean sum of the core loads: 1 = one core's worth */
+	double gpu_work;       /* busy share x clock / largest clock: 1 = all the GPU could do */
+	double gpu_mhz;	       /* mean clock over points with load */
+	double clock_headroom; /* the GPU's largest clock / its mean clock */
+	double hot_clock_loss; /* part of the clock lost while the hottest zone is at its trip */
+	double hottest_c;
+	double trip_c;		 /* lowest software throttle point of the module */
+	double clock_spread;	 /* (largest - smallest) / largest clock under full load */
 	double critical_unknown; /* share of the critical thread's time that could not be told */
 };
 
+/* Everything unknown. */
+void facts_init(struct facts *facts);
+
+/* Of a run with threads: the whole window. */
 void facts_gather(const struct session *session, struct facts *facts);
+
+/* Of a log: its points [from, to). */
+void facts_gather_log(const struct session *session, size_t from, size_t to, struct facts *facts);
 
 #endif

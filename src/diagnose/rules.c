@@ -40,6 +40,19 @@ static const struct {
 	[RULE_CPU_DOMINATES] =
 		{"cpu-part-dominates", offsetof(struct facts, cpu_over_gpu), 1.5,
 		 "with 1.5 times the GPU's share the CPU part is what to shorten first"},
+	[RULE_HOT_CLOCK] =
+		{"clock-loss-at-trip", offsetof(struct facts, hot_clock_loss), 0.05,
+		 "heat alone is no limit: only a clock that falls under load at the trip "
+		 "point is; 5 % is above the 1-2 % jitter of the clock counter"},
+	[RULE_CLOCK_HEADROOM] = {"clock-below-maximum", offsetof(struct facts, clock_headroom),
+				 1.10,
+				 "a loaded GPU below its largest clock is held there by the power "
+				 "mode or the governor; 1.10 is well above the 3 % jitter"},
+	[RULE_CORE_FILLED] = {"busiest-core", offsetof(struct facts, core_max), 0.65,
+			      "in a log one busy thread moves between cores, so the busiest core "
+			      "shows less than it does"},
+	[RULE_CORES_WORK] = {"one-core-of-work", offsetof(struct facts, cores_used), 1.0,
+			     "together one core's worth of work, while the GPU is not filled"},
 };
 
 void rules_evaluate(const struct facts *facts, struct rule_outcome outcomes[RULES])

@@ -11,9 +11,13 @@
 enum verdict_class {
 	VERDICT_INSUFFICIENT_DATA,
 	VERDICT_COMPUTE_BOUND,
+	VERDICT_THERMAL_THROTTLED,
+	VERDICT_CLOCK_CAPPED,
 	VERDICT_MEMORY_BANDWIDTH_BOUND,
 	VERDICT_CPU_BOUND,
 	VERDICT_CPU_STARVED,
+	VERDICT_INPUT_LIMITED,
+	VERDICT_NO_GPU_USE,
 	VERDICT_BALANCED,
 	VERDICT_CLASSES,
 };
@@ -41,6 +45,27 @@ struct rule_outcome {
 	bool fired;
 };
 
+/* One phase of the run with its own class. Times from the window's begin; UNKNOWN_NS undated. */
+struct phase_verdict {
+	const char *name; /* "idle", "work", "gpu", "warm-up"; the headline's is "steady" */
+	int64_t start_ns, end_ns;
+	int64_t samples;
+	enum verdict_class class;
+};
+
+#define VERDICT_PHASES 24
+
+/* One line of the checklist of a log. */
+enum check_result { CHECK_PASS, CHECK_FAIL, CHECK_UNKNOWN };
+
+struct check {
+	const char *name;
+	enum check_result result;
+	char text[160];
+};
+
+#define VERDICT_CHECKS 8
+
 struct verdict {
 	enum verdict_class class;
 	double confidence; /* 0-1 */
@@ -59,6 +84,10 @@ struct verdict {
 	int nthreads;
 	struct rule_outcome rules[VERDICT_RULES];
 	int nrules;
+	struct phase_verdict phases[VERDICT_PHASES];
+	struct check checks[VERDICT_CHECKS];
+	int nchecks;
+	int nphases; /* 0 when the run was not told apart */
 };
 
 /* Pure: reads the session only. All text is sanitised. */

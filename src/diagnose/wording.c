@@ -6,15 +6,11 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "diagnose/rules.h"
 
 #define PCT(share) (100 * (share))
 
-static void add_evidence(struct verdict *v, const char *source, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-static void add_step(struct verdict *v, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void add_evidence(struct verdict *v, const char *source, const char *format, ...)
+void verdict_evidence(struct verdict *v, const char *source, const char *format, ...)
 {
 	struct evidence *e;
 	va_list args;
@@ -28,7 +24,7 @@ static void add_evidence(struct verdict *v, const char *source, const char *form
 	snprintf(e->source, sizeof(e->source), "%s", source);
 }
 
-static void add_step(struct verdict *v, const char *format, ...)
+void verdict_step(struct verdict *v, const char *format, ...)
 {
 	va_list args;
 
@@ -70,7 +66,7 @@ static void insufficient_headline(const struct facts *facts, struct verdict *v)
 	else if (facts->window_s < 1)
 		snprintf(v->headline, sizeof(v->headline),
 			 "the window of %.2f s is too short to judge", facts->window_s);
-	else if (!v->rules[1].fired)
+	else if (!v->rules[RULE_ACTIVE].fired)
 		snprintf(v->headline, sizeof(v->headline), "the target was idle in this window; %s",
 			 gpu);
 	else
@@ -133,17 +129,17 @@ static void thread_evidence(const struct facts *facts, struct verdict *v)
 		return;
 	thread_label(who, sizeof(who), t);
 	off = (double)t->offcpu_ns / 1e9 / facts->window_s;
-	add_evidence(v, "scheduler",
-		     "%s: on-CPU %.1f %%, run queue %.1f %%, asleep %.1f %% of %.1f s", who,
-		     PCT(facts->critical_oncpu), PCT(facts->critical_runq), PCT(off),
-		     facts->window_s);
+	verdict_evidence(v, "scheduler",
+			 "%s: on-CPU %.1f %%, run queue %.1f %%, asleep %.1f %% of %.1f s", who,
+			 PCT(facts->critical_oncpu), PCT(facts->critical_runq), PCT(off),
+			 facts->window_s);
 	p99_ns = runq_quantile_ns(&t->runq, 0.99);
 	if (p99_ns == UNKNOWN_NS || facts->critical_runq < 0.02)
 		return;
 	text_duration(p99, sizeof(p99), p99_ns);
 	text_duration(max, sizeof(max), t->runq.max_ns);
-	add_evidence(v, "scheduler", "%s: p99 run-queue delay %s, longest %s, %lld times", who, p99,
-		     max, (long long)t->runq.count);
+	verdict_evidence(v, "scheduler", "%s: p99 run-queue delay %s, longest %s, %lld times", who,
+			 p99, max, (long long)t->runq.count);
 }
 
 static void gpu_evidence(const struct session *session, const struct facts *facts,
@@ -158,23 +154,23 @@ static void gpu_evidence(const struct session *session, const struct facts *fact
 		snprintf(clock, sizeof(clock), ", clock %.0f MHz (%.0f-%.0f)",
 			 tegra->gpu_clock_mhz.mean, tegra->gpu_clock_mhz.min,
 			 tegra->gpu_clock_mhz.max);
-	add_evidence(v, "tegrastats",
-		     "the GPU (all processes) is busy %.0f +- %.0f %%, %lld samples%s",
-		     PCT(facts->gpu_busy), PCT(facts->gpu_busy_error), (long long)tegra->gpu_busy.n,
-		     clock);
+	verdict_evidence(v, "tegrastats",
+			 "the GPU (all processes) is busy %.0f +- %.0f %%, %lld samples%s",
+			 PCT(facts->gpu_busy), PCT(facts->gpu_busy_error),
+			 (long long)tegra->gpu_busy.n, clock);
 	if (!isnan(facts->emc_busy))
-		add_evidence(v, "tegrastats", "DRAM (EMC) %.0f %% of its present clock%s",
-			     PCT(facts->emc_busy),
-			     facts->emc_busy >= 0.75 ? ", saturated" : ", not saturated");
+		verdict_evidence(v, "tegrastats", "DRAM (EMC) %.0f %% of its present clock%s",
+				 PCT(facts->emc_busy),
+				 facts->emc_busy >= 0.75 ? ", saturated" : ", not saturated");
 }
 
 static void cpu_evidence(const struct facts *facts, struct verdict *v)
 {
 	if (isnan(facts->system_cpu))
 		return;
-	add_evidence(v, "/proc/stat",
-		     "all %d CPUs are busy %.0f %%; the target uses %.0f %% of them", facts->cpus,
-		     PCT(facts->system_cpu), PCT(facts->target_cpu));
+	verdict_evidence(v, "/proc/stat",
+			 "all %d CPUs are busy %.0f %%; the target uses %.0f %% of them",
+			 facts->cpus, PCT(facts->system_cpu), PCT(facts->target_cpu));
 }
 
 static void steps(const struct facts *facts, struct verdict *v)
@@ -186,49 +182,55 @@ static void steps(const struct facts *facts, struct verdict *v)
 		thread_label(who, sizeof(who), facts->critical);
 	switch (v->class) {
 	case VERDICT_COMPUTE_BOUND:
-		add_step(v, "shorten the GPU's work: lower precision (FP16/INT8), a smaller model, "
-			    "or a "
-			    "higher power mode (sudo nvpmodel -q)");
+		verdict_step(
+			v, "shorten the GPU's work: lower precision (FP16/INT8), a smaller model, "
+			   "or a "
+			   "higher power mode (sudo nvpmodel -q)");
 		break;
 	case VERDICT_MEMORY_BANDWIDTH_BOUND:
-		add_step(v, "move fewer bytes: quantise, fuse layers, larger batch; check the EMC "
-			    "clock of "
-			    "the power mode (sudo nvpmodel -q)");
+		verdict_step(v,
+			     "move fewer bytes: quantise, fuse layers, larger batch; check the EMC "
+			     "clock of "
+			     "the power mode (sudo nvpmodel -q)");
 		break;
 	case VERDICT_CPU_BOUND:
-		add_step(v,
-			 "see what %s computes: sudo perf top -t %d; move it to the GPU, VIC or "
-			 "NVDEC, or split it over threads",
-			 who, facts->critical ? facts->critical->tid : 0);
+		verdict_step(
+			v,
+			"see what %s computes: sudo perf top -t %d; move it to the GPU, VIC or "
+			"NVDEC, or split it over threads",
+			who, facts->critical ? facts->critical->tid : 0);
 		break;
 	case VERDICT_CPU_STARVED:
 		if (others)
-			add_step(v,
-				 "other processes use %.0f %% of the CPUs: stop or pin them "
-				 "(taskset), or "
-				 "raise the target's priority (nice -n -10)",
-				 PCT(facts->system_cpu - facts->target_cpu));
+			verdict_step(v,
+				     "other processes use %.0f %% of the CPUs: stop or pin them "
+				     "(taskset), or "
+				     "raise the target's priority (nice -n -10)",
+				     PCT(facts->system_cpu - facts->target_cpu));
 		else
-			add_step(v,
-				 "the target competes with itself: fewer threads than the %d CPUs, "
-				 "wider "
-				 "affinity, or more cores on line (sudo nvpmodel -q)",
-				 facts->cpus);
+			verdict_step(
+				v,
+				"the target competes with itself: fewer threads than the %d CPUs, "
+				"wider "
+				"affinity, or more cores on line (sudo nvpmodel -q)",
+				facts->cpus);
 		break;
 	case VERDICT_BALANCED:
 		if (facts->turns >= 0.85)
-			add_step(v,
-				 "CPU and GPU take turns: overlap them (next frame's preprocessing "
-				 "while "
-				 "the GPU runs), up to %.1fx",
-				 1 / fmax(facts->critical_oncpu, facts->gpu_busy));
+			verdict_step(
+				v,
+				"CPU and GPU take turns: overlap them (next frame's preprocessing "
+				"while "
+				"the GPU runs), up to %.1fx",
+				1 / fmax(facts->critical_oncpu, facts->gpu_busy));
 		else
-			add_step(v, "find what the threads wait for: the input rate, the queues "
-				    "between the "
-				    "stages");
+			verdict_step(v,
+				     "find what the threads wait for: the input rate, the queues "
+				     "between the "
+				     "stages");
 		break;
 	default:
-		add_step(v, "repeat with %s", v->raise);
+		verdict_step(v, "repeat with %s", v->raise);
 	}
 }
 

@@ -13,4 +13,12 @@ const char *wording_raise_insufficient(const struct facts *facts, bool gpu_known
 void wording_fill(const struct session *session, const struct facts *facts,
 		  struct verdict *verdict);
 
+/* The same for a verdict on a log. */
+void wording_log(const struct session *session, const struct facts *facts, struct verdict *verdict);
+
+/* Append one line of evidence, or one next step; dropped when there is no room left. */
+void verdict_evidence(struct verdict *v, const char *source, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void verdict_step(struct verdict *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 #endif

@@ -176,6 +176,45 @@ static json_t *verdict_json(const struct verdict *verdict)
 	return object;
 }
 
+static json_t *phases_json(const struct verdict *verdict)
+{
+	json_t *phases = json_array();
+
+	for (int i = 0; i < verdict->nphases && i < VERDICT_PHASES; i++) {
+		const struct phase_verdict *info = &verdict->phases[i];
+		json_t *phase = json_object();
+
+		json_put(&phase, "name", json_string(info->name));
+		json_put(&phase, "start_ns", json_count(info->start_ns));
+		json_put(&phase, "end_ns", json_count(info->end_ns));
+		json_put(&phase, "samples", json_count(info->samples));
+		json_put(&phase, "verdict", json_string(verdict_class_name(info->class)));
+		json_push(&phases, phase);
+	}
+	return phases;
+}
+
+static json_t *checklist_json(const struct verdict *verdict)
+{
+	static const char *const results[] = {
+		[CHECK_PASS] = "pass",
+		[CHECK_FAIL] = "fail",
+		[CHECK_UNKNOWN] = "unknown",
+	};
+	json_t *checks = json_array();
+
+	for (int i = 0; i < verdict->nchecks && i < VERDICT_CHECKS; i++) {
+		const struct check *info = &verdict->checks[i];
+		json_t *check = json_object();
+
+		json_put(&check, "name", json_string(info->name));
+		json_put(&check, "result", json_string(results[info->result]));
+		json_put(&check, "text", json_text(info->text));
+		json_push(&checks, check);
+	}
+	return checks;
+}
+
 static json_t *losses_json(const struct session_losses *losses)
 {
 	json_t *object = json_object();
@@ -225,7 +264,8 @@ json_t *report_json(const struct session *session, const struct verdict *verdict
 	json_put(&report, "cpus", cpus_json(session));
 	json_put(&report, "tegra", json_tegra(&session->tegra));
 	json_put(&report, "roofline", json_null());
-	json_put(&report, "phases", json_array());
+	json_put(&report, "phases", phases_json(verdict));
+	json_put(&report, "checklist", checklist_json(verdict));
 	json_put(&report, "losses", losses_json(&session->losses));
 	json_put(&report, "overhead", overhead_json(&session->overhead));
 	return report;

@@ -200,9 +200,14 @@ static void report(struct lines *lines, const struct session *session,
 		   bool verbose)
 {
 	struct lines bound = {0}, tail = {0};
-	size_t table = 1 + (n < MAX_ROWS ? n : MAX_ROWS);
-	size_t least = 1 + (n < MIN_ROWS ? n : MIN_ROWS);
-	size_t left;
+	struct lines middle = {0};
+	bool log = session->tegra.state == TEGRA_LOG;
+	size_t table, least, left;
+
+	if (log)
+		text_log(&middle, verdict, verbose);
+	table = log ? middle.n : 1 + (n < MAX_ROWS ? n : MAX_ROWS);
+	least = log ? middle.n : 1 + (n < MIN_ROWS ? n : MIN_ROWS);
 
 	gain(&bound, verdict);
 	if (*verdict->raise)
@@ -224,7 +229,13 @@ static void report(struct lines *lines, const struct session *session,
 	left -= lines->n;
 	lines_move(lines, &bound);
 	blank(lines);
-	text_groups(lines, session, groups, n, verbose ? NO_LIMIT : table < left ? table : left);
+	if (log)
+		lines_move(lines, &middle);
+	else
+		text_groups(lines, session, groups, n,
+			    verbose	   ? NO_LIMIT
+			    : table < left ? table
+					   : left);
 	blank(lines);
 	lines_move(lines, &tail);
 }
@@ -245,7 +256,8 @@ int report_text_write(FILE *out, const struct session *session, const struct ver
 	if (options->verbose) {
 		text_details(&lines, session);
 		blank(&lines);
-		text_threads(&lines, session);
+		if (session->tegra.state != TEGRA_LOG)
+			text_threads(&lines, session);
 	}
 	if (options->explain) {
 		blank(&lines);

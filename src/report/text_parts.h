@@ -46,6 +46,9 @@ void text_measured(struct lines *lines, const struct session *session);
 void text_threads(struct lines *lines, const struct session *session);
 void text_details(struct lines *lines, const struct session *session);
 
+/* Phases and checklist of a log. */
+void text_log(struct lines *lines, const struct verdict *verdict, bool verbose);
+
 /* Only with --explain. */
 void text_rules(struct lines *lines, const struct verdict *verdict);
 

@@ -1,33 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tegra/board.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/text.h"
+#include "tegra/board_parts.h"
+#include "tegra/sysfs.h"
 
-static void read_model(char *model, size_t size)
+#define CONF_SIZE 262144 /* NVIDIA's files have 4 to 30 kB */
+
+static void read_conf(struct board_parts *parts)
 {
-	const char *root = getenv("TEGRATRACE_ROOT");
-	char path[4096], raw[128];
-	FILE *file;
-	size_t n;
+	char *text = malloc(CONF_SIZE);
+	int n;
 
-	model[0] = '\0';
-	snprintf(path, sizeof(path), "%s/proc/device-tree/model", root ? root : "");
-	file = fopen(path, "re");
-	if (!file)
+	if (!text)
 		return;
-	n = fread(raw, 1, sizeof(raw), file);
-	fclose(file);
-	text_sanitize(model, size, raw, strnlen(raw, n));
+	n = sysfs_read_text(text, CONF_SIZE, "/etc/nvpmodel.conf");
+	if (n >= 0) {
+		power_conf_parse(&parts->conf, text, (size_t)n);
+		parts->info->conf_bad_lines = parts->conf.bad_lines + (n == CONF_SIZE - 1);
+	}
+	free(text);
+}
+
+void board_info_read(struct board_info *board)
+{
+	struct board_parts parts = {.info = board, .conf.default_id = -1, .emc_file_mhz = NAN};
+
+	board_info_init(board);
+	read_conf(&parts);
+	board_read_identity(&parts);
+	board_read_clocks(&parts);
+	board_choose_module(&parts);
+	board_read_mode(&parts);
+	board_fill_gaps(&parts);
+	board_check_mode(&parts);
+	board_rank_modes(&parts);
 }
 
 void board_read(struct host_info *host)
 {
+	struct board_info board;
 	struct utsname names;
 
 	memset(host, 0, sizeof(*host));
@@ -37,5 +54,7 @@ void board_read(struct host_info *host)
 		text_sanitize(host->arch, sizeof(host->arch), names.machine, strlen(names.machine));
 	}
 	host->cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
-	read_model(host->module, sizeof(host->module));
+	board_info_read(&board);
+	text_sanitize(host->module, sizeof(host->module), board.model, strlen(board.model));
+	text_copy(host->power_mode, sizeof(host->power_mode), board.mode);
 }

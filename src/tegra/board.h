@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which board this is. All paths lie below TEGRATRACE_ROOT when that is set. */
+/* Which board this is and what it may do. All paths lie below TEGRATRACE_ROOT when that is set. */
 #ifndef TEGRATRACE_TEGRA_BOARD_H
 #define TEGRATRACE_TEGRA_BOARD_H
 
+#include "session/board_info.h"
 #include "session/session.h"
+
+/*
+ * Everything about the board that does not change by itself, by probing: a board that no table
+ * knows still gives all that its files say. On a PC only the CPUs are known.
+ */
+void board_info_read(struct board_info *board);
 
 /* Kernel, architecture, online CPUs and, from the device tree, the model; sanitised. */
 void board_read(struct host_info *host);

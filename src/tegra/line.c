@@ -80,20 +80,25 @@ enum ram_match {
 static enum ram_match match_ram(const char *text, size_t len, size_t ram)
 {
 	size_t p = ram + 3, q;
+	bool glued;
 
 	while (p < len && is_space(text[p]))
 		p++;
 	q = skip_digits(text, len, p);
-	if (p == ram + 3 || q == p || q == len || text[q] != '/')
+	if (q == p || q == len || text[q] != '/')
 		return RAM_NONE;
+	glued = p == ram + 3;
 	p = q + 1;
 	q = skip_digits(text, len, p);
 	if (q == p || len - q < 2 || text[q] != 'M' || text[q + 1] != 'B')
-		return RAM_SLASH;
+		return glued ? RAM_NONE : RAM_SLASH;
 	p = q + 2;
 	while (p < len && is_space(text[p]))
 		p++;
-	return len - p >= 4 && memcmp(text + p, "(lfb", 4) == 0 ? RAM_LFB : RAM_UNIT;
+	if (len - p >= 4 && memcmp(text + p, "(lfb", 4) == 0)
+		return RAM_LFB;
+	/* A line that lost its blanks is still one, but only the whole form proves it. */
+	return glued ? RAM_NONE : RAM_UNIT;
 }
 
 static const char *find_text(const char *p, const char *end, const char *lit, size_t n)

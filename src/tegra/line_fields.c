@@ -63,9 +63,9 @@ static const char *read_lfb(const char *p, const char *end, struct tegra_sample 
 {
 	int32_t blocks, size;
 
-	if (!STARTS(p, end, "(lfb "))
+	if (!STARTS(p, end, "(lfb"))
 		return NULL;
-	p = tegra_scan_uint(tegra_scan_space(p + 5, end), end, &blocks);
+	p = tegra_scan_uint(tegra_scan_space(p + 4, end), end, &blocks);
 	if (!p || p == end || *p != 'x')
 		return NULL;
 	p = tegra_scan_uint(p + 1, end, &size);
@@ -504,6 +504,20 @@ static void settle(struct tegra_sample *s)
 		s->gr3d2_mhz = TEGRA_UNKNOWN;
 }
 
+/* "cpu[...]" in a line that lost its blanks. */
+static bool parse_glued_cores(struct cursor *c, const struct tegra_word *w)
+{
+	const char *behind = c->pos;
+
+	if (!STARTS(w->start, w->end, "CPU[") && !STARTS(w->start, w->end, "cpu["))
+		return false;
+	c->pos = w->start + 3;
+	if (parse_cores(c))
+		return true;
+	c->pos = behind;
+	return false;
+}
+
 bool tegra_line_fields(const char *text, size_t len, bool cut, struct tegra_sample *out)
 {
 	struct cursor c = {.pos = text, .end = text + len, .cut = cut, .out = out};
@@ -517,7 +531,7 @@ bool tegra_line_fields(const char *text, size_t len, bool cut, struct tegra_samp
 			continue;
 		if (w.is_name)
 			parse_named(&c, &w);
-		else
+		else if (!parse_glued_cores(&c, &w))
 			keep_unknown(out, w.start, w.end);
 	}
 	settle(out);

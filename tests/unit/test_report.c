@@ -428,7 +428,7 @@ static void text_has_the_numbers(void **state)
 	text = text_of(&example, false, false);
 	assert_int_equal(strncmp(text, "cpu-bound (confidence 0.86): thread preproc-0", 45), 0);
 	assert_in(text, "off-CPU 5 %  [scheduler]\n");
-	assert_in(text, "takes 93 % of the window; if it took no time: at most 14.3x as fast\n");
+	assert_in(text, "takes 93 %; without it at most 14.3x as fast\n");
 	assert_in(text, "surer     tracing for 30 s or more\n");
 	/* (9.31 + 0.69) / 20 s on a CPU; (0.2 + 0.2) / 20 in a queue; the p99 is in bucket 14:
 	 * half of [4.19 ms, 8.39 ms) is above the maximum of 5 ms */

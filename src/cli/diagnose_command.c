@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/diagnose_command.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "report/csv.h"
+#include "tegra/log.h"
+#include "tegra/sample_json.h"
+
+enum { KEY_JSON = 2000, KEY_CSV, KEY_SAMPLES, KEY_EXPLAIN, KEY_INTERVAL };
+
+struct settings {
+	bool json;
+	const char *json_file;
+	bool csv, samples;
+	enum csv_form form;
+	bool verbose, explain;
+	double interval_ms;
+	char **logs; /* NULL-terminated, inside argv */
+};
+
+static const char doc[] = "The verdict from plain tegrastats logs: no root, on any machine.\n"
+			  "\v"
+			  "LOG is what tegrastats printed, of any JetPack, also with the prefixes "
+			  "of other tools; - is "
+			  "standard input.\n"
+			  "Exit status: 0; 1 no line is a tegrastats record, or the output failed; "
+			  "2 usage; 4 a log that "
+			  "cannot be read.";
+
+static const struct argp_option entries[] = {
+	{"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
+	 "One JSON object a log, on standard output without FILE", 0},
+	{"csv", KEY_CSV, "FORM", OPTION_ARG_OPTIONAL,
+	 "The samples as CSV instead of a verdict: own (default), seed or jtop columns", 0},
+	{"samples", KEY_SAMPLES, NULL, 0, "Every sample as one JSON object a line instead", 0},
+	{"interval", KEY_INTERVAL, "MS", 0, "Time between lines, for logs without dates", 0},
+	{"verbose", 'v', NULL, 0, "All phases, zones and rails", 0},
+	{"explain", KEY_EXPLAIN, NULL, 0, "The rules that fired and those that nearly did", 0},
+	{0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct settings *settings = state->input;
+	char *end;
+
+	switch (key) {
+	case KEY_JSON:
+		settings->json = true;
+		settings->json_file = arg;
+		return 0;
+	case KEY_CSV:
+		settings->csv = true;
+		if (csv_form_from_name(arg, &settings->form))
+			argp_error(state, "--csv is own, seed or jtop, not '%s'", arg);
+		return 0;
+	case KEY_SAMPLES:
+		settings->samples = true;
+		return 0;
+	case KEY_EXPLAIN:
+		settings->explain = true;
+		return 0;
+	case 'v':
+		settings->verbose = true;
+		return 0;
+	case KEY_INTERVAL:
+		settings->interval_ms = strtod(arg, &end);
+		if (end == arg || *end || !(settings->interval_ms > 0))
+			argp_error(state, "--interval must be milliseconds above 0, not '%s'", arg);
+		return 0;
+	case ARGP_KEY_ARGS:
+		settings->logs = &state->argv[state->next];
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no log given");
+		return EINVAL;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* Where records go that are printed one by one. */
+struct printer {
+	const struct settings *settings;
+	struct tegra_sample first;
+	int64_t n;
+};
+
+static bool print_record(const struct tegra_record *record, void *ctx)
+{
+	struct printer *printer = ctx;
+	const struct settings *settings = printer->settings;
+
+	if (settings->samples) {
+		json_t *object = tegra_sample_json(record->sample);
+
+		json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+		json_decref(object);
+		putchar('\n');
+	} else if (settings->csv) {
+		if (!printer->n) {
+			printer->first = *record->sample;
+			csv_header(stdout, settings->form, &printer->first);
+		}
+		csv_row(stdout, settings->form, &printer->first, record->sample, printer->n);
+	}
+	printer->n++;
+	return !ferror(stdout);
+}
+
+static int report(const struct settings *settings, struct output *output,
+		  const struct session *session)
+{
+	struct verdict verdict;
+
+	if (settings->samples || settings->csv)
+		return EXIT_OK;
+	diagnose(session, &verdict);
+	return output_write_all(output, session, &verdict, settings->verbose, settings->explain);
+}
+
+static int judge_log(const struct settings *settings, struct output *output, const char *path)
+{
+	struct printer *printer = calloc(1, sizeof(*printer));
+	struct tegra_log_options options = {.interval_ms = settings->interval_ms};
+	struct session session;
+	char line[512];
+	int err, status;
+
+	if (!printer)
+		return EXIT_RUN;
+	printer->settings = settings;
+	if (settings->samples || settings->csv) {
+		options.on_record = print_record;
+		options.ctx = printer;
+	}
+	session_init(&session);
+	err = tegra_log_read(&session, path, &options, line, sizeof(line));
+	if (err) {
+		msg_error("%s", line);
+		status = err == -ENODATA ? EXIT_RUN : EXIT_NO_TARGET;
+	} else {
+		status = report(settings, output, &session);
+	}
+	session_free(&session);
+	free(printer);
+	return status;
+}
+
+int diagnose_command(int argc, char **argv)
+{
+	static const struct argp argp = {entries, parse_option, "LOG...", doc, NULL, NULL, NULL};
+	struct settings settings = {.interval_ms = NAN};
+	struct output output;
+	int status, worst = EXIT_OK;
+
+	argp_err_exit_status = EXIT_USAGE;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &settings))
+		return EXIT_USAGE;
+	status = output_open(&output, settings.json, settings.json_file);
+	if (status)
+		return status;
+	for (char **log = settings.logs; *log; log++) {
+		status = judge_log(&settings, &output, *log);
+		if (status > worst)
+			worst = status;
+	}
+	if ((fflush(stdout) || ferror(stdout)) && worst == EXIT_OK) {
+		msg_error("cannot write to standard output: %s", strerror(errno));
+		worst = EXIT_RUN;
+	}
+	output_close(&output);
+	return worst;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "diagnose/diagnose_log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "diagnose/checklist.h"
+#include "diagnose/facts.h"
+#include "diagnose/phases.h"
+#include "diagnose/rules.h"
+#include "diagnose/wording.h"
+
+/* Fewer lines than this say little about a mean (GR3D is one 16.7 ms reading a line). */
+#define FEW_LINES 10
+
+static bool fired(const struct rule_outcome *rules, enum rule rule)
+{
+	return rules[rule].fired;
+}
+
+/*
+ * A filled GPU: what keeps it from being faster. Heat first, since it also lowers the clock; DRAM
+ * before the clock cap, since a higher GPU clock does not help where bandwidth is the limit.
+ */
+static enum verdict_class choose_filled(const struct rule_outcome *rules)
+{
+	if (fired(rules, RULE_HOT_CLOCK))
+		return VERDICT_THERMAL_THROTTLED;
+	if (fired(rules, RULE_EMC_SATURATED))
+		return VERDICT_MEMORY_BANDWIDTH_BOUND;
+	if (fired(rules, RULE_CLOCK_HEADROOM))
+		return VERDICT_CLOCK_CAPPED;
+	return VERDICT_COMPUTE_BOUND;
+}
+
+static enum verdict_class choose(const struct rule_outcome *rules, const struct facts *facts)
+{
+	bool cpu = fired(rules, RULE_CORE_FILLED) || fired(rules, RULE_CORES_WORK);
+
+	if (fired(rules, RULE_GPU_SATURATED))
+		return choose_filled(rules);
+	/* Below a few percent of the GPU's full work nobody computes on it. */
+	if ((cpu || facts->cores_used >= 0.5) && facts->gpu_work < 0.02)
+		return VERDICT_NO_GPU_USE;
+	if (cpu && facts->gpu_busy < 0.75)
+		return VERDICT_CPU_BOUND;
+	if (!fired(rules, RULE_ACTIVE) || isnan(facts->gpu_busy))
+		return VERDICT_INSUFFICIENT_DATA;
+	return facts->gpu_busy >= 0.75 ? VERDICT_BALANCED : VERDICT_INPUT_LIMITED;
+}
+
+static void weigh(struct verdict *v, const struct facts *facts)
+{
+	v->share = v->gain_bound = NAN;
+	switch (v->class) {
+	case VERDICT_COMPUTE_BOUND:
+	case VERDICT_MEMORY_BANDWIDTH_BOUND:
+		v->share = facts->gpu_busy;
+		break;
+	case VERDICT_CLOCK_CAPPED:
+		v->share = facts->gpu_busy;
+		/* Work that the GPU's clock times scales with it at best. */
+		v->gain_bound = facts->clock_headroom;
+		text_copy(v->gain_limit, sizeof(v->gain_limit), "the GPU at its largest clock");
+		break;
+	case VERDICT_THERMAL_THROTTLED:
+		v->share = facts->hot_clock_loss;
+		v->gain_bound = 1 / (1 - facts->hot_clock_loss);
+		break;
+	case VERDICT_CPU_BOUND:
+		if (facts->gpu_busy > 0) {
+			v->share = 1 - facts->gpu_busy;
+			v->gain_bound = 1 / facts->gpu_busy;
+			text_copy(v->gain_limit, sizeof(v->gain_limit), "the GPU");
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+static void doubt(struct verdict *v, double limit, const char *raise)
+{
+	if (v->confidence <= limit)
+		return;
+	v->confidence = limit;
+	text_copy(v->raise, sizeof(v->raise), raise);
+}
+
+static void estimate_confidence(struct verdict *v, const struct session *session,
+				const struct facts *facts)
+{
+	v->confidence = 0.85;
+	if (v->class == VERDICT_INSUFFICIENT_DATA) {
+		v->confidence = 0;
+		text_copy(v->raise, sizeof(v->raise),
+			  "a log taken while the inference runs, as root (sudo tegrastats)");
+		return;
+	}
+	doubt(v, facts->gpu_samples < FEW_LINES ? 0.3 : 1,
+	      "more lines: each GPU figure is one 16.7 ms reading");
+	if (v->class == VERDICT_COMPUTE_BOUND && isnan(facts->emc_busy))
+		doubt(v, 0.5,
+		      "the EMC load: run tegrastats as root; without it compute and DRAM "
+		      "bandwidth cannot be told apart");
+	if (v->class == VERDICT_COMPUTE_BOUND && isnan(facts->clock_headroom))
+		doubt(v, 0.6,
+		      "the GPU clock and the module: whether a power mode holds it down is "
+		      "not known");
+	if (v->class == VERDICT_CLOCK_CAPPED && session->board_guessed)
+		doubt(v, 0.7, "the module's name: it was inferred from the lines");
+	if (v->class == VERDICT_CPU_BOUND || v->class == VERDICT_NO_GPU_USE)
+		doubt(v, 0.5, "which thread it is: sudo tegratrace -p PID on the board");
+	if (v->class == VERDICT_BALANCED || v->class == VERDICT_INPUT_LIMITED)
+		doubt(v, 0.4, "what the threads wait for: sudo tegratrace -p PID on the board");
+}
+
+static const char *phase_name(const struct phases *phases, int i)
+{
+	static const char *const names[] = {
+		[PHASE_IDLE] = "idle",
+		[PHASE_WORK] = "work",
+		[PHASE_GPU] = "gpu",
+		[PHASE_WARM_UP] = "warm-up",
+	};
+
+	return i == phases->steady ? "steady" : names[phases->phase[i].kind];
+}
+
+static int64_t time_at(const struct session *session, size_t point)
+{
+	const struct tegra_series *series = &session->series;
+
+	if (point < series->n)
+		return series->points[point].t_ns;
+	return session_duration_ns(session);
+}
+
+static void judge_phases(const struct session *session, const struct phases *phases,
+			 struct verdict *verdict)
+{
+	for (int i = 0; i < phases->n && i < VERDICT_PHASES; i++) {
+		const struct phase *phase = &phases->phase[i];
+		struct phase_verdict *out = &verdict->phases[verdict->nphases++];
+		struct rule_outcome rules[RULES];
+		struct facts facts;
+
+		facts_gather_log(session, phase->from, phase->to, &facts);
+		rules_evaluate(&facts, rules);
+		*out = (struct phase_verdict){
+			.name = phase_name(phases, i),
+			.start_ns = time_at(session, phase->from),
+			.end_ns = time_at(session, phase->to),
+			.samples = (int64_t)(phase->to - phase->from) * session->series.merged,
+			.class = phase->kind == PHASE_IDLE || phase->kind == PHASE_WARM_UP
+					 ? VERDICT_INSUFFICIENT_DATA
+					 : choose(rules, &facts),
+		};
+	}
+}
+
+void diagnose_log(const struct session *session, struct verdict *verdict)
+{
+	struct phases phases;
+	struct phase steady = {PHASE_IDLE, 0, session->series.n};
+	struct facts facts;
+
+	phases_find(&session->series, session->board.gpu.hw_max_mhz, &phases);
+	judge_phases(session, &phases, verdict);
+	if (phases.steady >= 0)
+		steady = phases.phase[phases.steady];
+	facts_gather_log(session, steady.from, steady.to, &facts);
+	rules_evaluate(&facts, verdict->rules);
+	verdict->nrules = RULES;
+	verdict->class =
+		phases.steady >= 0 ? choose(verdict->rules, &facts) : VERDICT_INSUFFICIENT_DATA;
+	weigh(verdict, &facts);
+	estimate_confidence(verdict, session, &facts);
+	checklist_fill(session, &facts, verdict);
+	wording_log(session, &facts, verdict);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The same facts from the samples of a log: no threads, and no clock of ours. */
+#include "diagnose/facts.h"
+
+/* A GPU this busy would be clocked up if it could. */
+#define LOADED 0.9
+/* The governor acts a little before the trip point is read. */
+#define TRIP_MARGIN_C 0.5
+
+struct mean {
+	double sum;
+	size_t n;
+};
+
+static void add(struct mean *mean, double value)
+{
+	if (isnan(value))
+		return;
+	mean->sum += value;
+	mean->n++;
+}
+
+static double value_of(const struct mean *mean)
+{
+	return mean->n ? mean->sum / (double)mean->n : NAN;
+}
+
+struct sums {
+	struct mean gpu, gpu_squares, work, emc, core_max, cores, clock, loaded_clock, hot_clock;
+	double best_loaded_mhz, worst_loaded_mhz;
+	double hottest_c;
+};
+
+static double trip_of(const struct board_info *board)
+{
+	return fmin(board->trips.sw_gpu_c, fmin(board->trips.sw_cpu_c, board->trips.sw_other_c));
+}
+
+static void add_point(struct sums *sums, const struct tegra_point *p, double full_mhz,
+		      double trip_c)
+{
+	double scale = isnan(full_mhz) || isnan(p->gpu_mhz) ? 1 : fmin(p->gpu_mhz / full_mhz, 1);
+
+	add(&sums->gpu, p->gpu_busy);
+	add(&sums->gpu_squares, p->gpu_busy * p->gpu_busy);
+	add(&sums->work, p->gpu_busy * scale);
+	add(&sums->emc, p->emc_busy);
+	add(&sums->core_max, p->core_max);
+	add(&sums->cores, p->cores_used);
+	sums->hottest_c = fmax(sums->hottest_c, p->hottest_c);
+	if (p->gpu_busy > 0.05)
+		add(&sums->clock, p->gpu_mhz);
+	if (!(p->gpu_busy >= LOADED) || isnan(p->gpu_mhz))
+		return;
+	add(&sums->loaded_clock, p->gpu_mhz);
+	sums->best_loaded_mhz = fmax(sums->best_loaded_mhz, p->gpu_mhz);
+	sums->worst_loaded_mhz = fmin(sums->worst_loaded_mhz, p->gpu_mhz);
+	if (p->hottest_c >= trip_c - TRIP_MARGIN_C)
+		add(&sums->hot_clock, p->gpu_mhz);
+}
+
+static void fill(const struct sums *sums, double full_mhz, struct facts *facts)
+{
+	double variance;
+
+	facts->gpu_samples = (double)sums->gpu.n;
+	facts->gpu_busy = value_of(&sums->gpu);
+	variance = value_of(&sums->gpu_squares) - facts->gpu_busy * facts->gpu_busy;
+	if (sums->gpu.n > 1)
+		facts->gpu_busy_error = 1.96 * sqrt(fmax(variance, 0) / (double)sums->gpu.n);
+	facts->gpu_work = value_of(&sums->work);
+	facts->emc_busy = value_of(&sums->emc);
+	facts->core_max = value_of(&sums->core_max);
+	facts->cores_used = value_of(&sums->cores);
+	facts->gpu_mhz = value_of(&sums->clock);
+	facts->hottest_c = sums->hottest_c;
+	/* Only a loaded GPU shows what it may run at: an idle one is clocked down on purpose. */
+	facts->clock_headroom = full_mhz / value_of(&sums->loaded_clock);
+	if (sums->loaded_clock.n)
+		facts->clock_spread = 1 - sums->worst_loaded_mhz / sums->best_loaded_mhz;
+	if (sums->hot_clock.n)
+		facts->hot_clock_loss = 1 - value_of(&sums->hot_clock) / sums->best_loaded_mhz;
+	facts->activity = fmax(facts->gpu_work, facts->cores_used);
+	facts->turns = facts->core_max + facts->gpu_busy;
+	if (facts->gpu_busy > 0)
+		facts->cpu_over_gpu = facts->core_max / facts->gpu_busy;
+}
+
+void facts_gather_log(const struct session *session, size_t from, size_t to, struct facts *facts)
+{
+	const struct tegra_series *series = &session->series;
+	struct sums sums = {.hottest_c = NAN, .worst_loaded_mhz = NAN};
+	double full_mhz = session->board.gpu.hw_max_mhz, trip_c = trip_of(&session->board);
+	int64_t duration_ns = session_duration_ns(session);
+
+	facts_init(facts);
+	for (size_t i = from; i < to; i++)
+		add_point(&sums, &series->points[i], full_mhz, isnan(trip_c) ? INFINITY : trip_c);
+	facts->trip_c = trip_c;
+	fill(&sums, full_mhz, facts);
+	if (duration_ns != UNKNOWN_NS)
+		facts->window_s =
+			(double)duration_ns / 1e9 * (double)(to - from) / (double)series->n;
+}

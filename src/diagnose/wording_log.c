@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The sentences of a verdict on a log. */
+#include "diagnose/wording.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "diagnose/rules.h"
+
+#define PCT(share) (100 * (share))
+
+static void gpu_words(const struct facts *facts, char *dst, size_t size)
+{
+	if (isnan(facts->gpu_busy))
+		snprintf(dst, size, "GPU load unknown");
+	else
+		snprintf(dst, size, "the GPU is busy %.0f %%", PCT(facts->gpu_busy));
+}
+
+static void headline(const struct session *session, const struct facts *facts, struct verdict *v)
+{
+	char *line = v->headline, gpu[48];
+	size_t size = sizeof(v->headline);
+
+	gpu_words(facts, gpu, sizeof(gpu));
+	switch (v->class) {
+	case VERDICT_COMPUTE_BOUND:
+		snprintf(line, size, "%s: it is the limit%s", gpu,
+			 isnan(facts->emc_busy) ? ", compute or DRAM is not known (no EMC load)"
+						: "");
+		break;
+	case VERDICT_MEMORY_BANDWIDTH_BOUND:
+		snprintf(line, size, "%s and DRAM %.0f %%: bandwidth is the limit", gpu,
+			 PCT(facts->emc_busy));
+		break;
+	case VERDICT_CLOCK_CAPPED:
+		snprintf(line, size, "%s at %.0f MHz, %.1fx below the %.0f MHz of %s", gpu,
+			 facts->gpu_mhz, facts->clock_headroom, session->board.gpu.hw_max_mhz,
+			 session->board.module);
+		break;
+	case VERDICT_THERMAL_THROTTLED:
+		snprintf(line, size, "at %.0f C the GPU clock falls by %.0f %% under load",
+			 facts->hottest_c, PCT(facts->hot_clock_loss));
+		break;
+	case VERDICT_CPU_BOUND:
+		snprintf(line, size, "the CPUs do %.1f cores' worth of work (busiest %.0f %%), %s",
+			 facts->cores_used, PCT(facts->core_max), gpu);
+		break;
+	case VERDICT_NO_GPU_USE:
+		snprintf(line, size, "the CPUs work (busiest core %.0f %%) and the GPU does not",
+			 PCT(facts->core_max));
+		break;
+	case VERDICT_INPUT_LIMITED:
+		snprintf(line, size,
+			 "neither the GPU (%.0f %%) nor a core (%.0f %%) is filled: "
+			 "something is waited for",
+			 PCT(facts->gpu_busy), PCT(facts->core_max));
+		break;
+	case VERDICT_BALANCED:
+		snprintf(line, size, "%s, the busiest core %.0f %%: no single limit", gpu,
+			 PCT(facts->core_max));
+		break;
+	default:
+		snprintf(line, size, "nothing runs in this log that could be judged (%s)", gpu);
+	}
+}
+
+static void evidence(const struct session *session, const struct facts *facts, struct verdict *v)
+{
+	const struct board_info *board = &session->board;
+
+	if (!isnan(facts->gpu_busy))
+		verdict_evidence(v, "tegrastats", "GPU busy %.0f +- %.0f %%, mean of %.0f lines%s",
+				 PCT(facts->gpu_busy),
+				 isnan(facts->gpu_busy_error) ? 0 : PCT(facts->gpu_busy_error),
+				 facts->gpu_samples, v->nphases > 1 ? " of the steady phase" : "");
+	if (!isnan(facts->gpu_mhz))
+		verdict_evidence(v, "tegrastats", "GPU clock under load %.0f MHz", facts->gpu_mhz);
+	if (session->board_guessed)
+		verdict_evidence(v, "inferred", "by rails, cores and memory the board is a %s%s",
+				 board->module, isnan(board->gpu.hw_max_mhz) ? "" : "");
+	if (session->board_guessed && !isnan(facts->clock_headroom))
+		verdict_evidence(v, "module table",
+				 "largest GPU clock %.0f MHz: %.2fx the one seen",
+				 board->gpu.hw_max_mhz, facts->clock_headroom);
+	if (isnan(facts->emc_busy))
+		verdict_evidence(v, "tegrastats",
+				 "DRAM load not printed (tegrastats not run as root)");
+	else
+		verdict_evidence(v, "tegrastats",
+				 "DRAM (EMC) %.0f %%, %s the 75 %% where it saturates",
+				 PCT(facts->emc_busy),
+				 v->rules[RULE_EMC_SATURATED].fired ? "above" : "below");
+	if (!isnan(facts->core_max))
+		verdict_evidence(v, "tegrastats", "busiest core %.0f %%, all cores together %.1f",
+				 PCT(facts->core_max), facts->cores_used);
+	if (!isnan(facts->hottest_c))
+		verdict_evidence(v, "tegrastats", "hottest zone %.1f C%s", facts->hottest_c,
+				 isnan(facts->hot_clock_loss) ? ", below its trip point"
+							      : ", at its trip point");
+}
+
+static void steps(const struct session *session, const struct facts *facts, struct verdict *v)
+{
+	switch (v->class) {
+	case VERDICT_COMPUTE_BOUND:
+		verdict_step(v,
+			     "shorten the GPU's work: FP16 or INT8, a smaller model; give --model "
+			     "to see how far from the roof it is (tegratrace roofline)");
+		break;
+	case VERDICT_MEMORY_BANDWIDTH_BOUND:
+		verdict_step(v,
+			     "move fewer bytes: quantise the weights, fuse layers, larger batch");
+		break;
+	case VERDICT_CLOCK_CAPPED:
+		verdict_step(
+			v,
+			"choose a larger power mode (sudo nvpmodel -q shows it, -m ID sets it), "
+			"then sudo jetson_clocks: up to %.1fx",
+			facts->clock_headroom);
+		break;
+	case VERDICT_THERMAL_THROTTLED:
+		verdict_step(
+			v, "cool the module: fan profile, heat sink, air; or a smaller power mode "
+			   "that holds its clock");
+		break;
+	case VERDICT_CPU_BOUND:
+	case VERDICT_INPUT_LIMITED:
+	case VERDICT_BALANCED:
+		verdict_step(v,
+			     "see which thread it is and what it waits for: sudo tegratrace -p PID "
+			     "-d 30 on the board");
+		break;
+	case VERDICT_NO_GPU_USE:
+		verdict_step(
+			v,
+			"check that the framework was built for CUDA and that the model is on the "
+			"GPU");
+		break;
+	default:
+		verdict_step(v,
+			     "take a log while the inference runs: sudo tegrastats --interval 100 "
+			     "--logfile run.log");
+	}
+	if (isnan(facts->emc_busy) && v->class != VERDICT_INSUFFICIENT_DATA)
+		verdict_step(v, "run tegrastats with sudo: it hides the DRAM load from others");
+	(void)session;
+}
+
+void wording_log(const struct session *session, const struct facts *facts, struct verdict *verdict)
+{
+	headline(session, facts, verdict);
+	evidence(session, facts, verdict);
+	steps(session, facts, verdict);
+}
