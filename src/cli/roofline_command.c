@@ -285,6 +285,7 @@ static int find_module(struct answer *answer, const struct request *request)
 	module_mode_ceilings(&origin->table, module, origin->mode);
 	if (answer->largest)
 		module_mode_ceilings(&input->largest, module, answer->largest);
+	input->unverified = gpu_rates(module->soc)->unverified;
 	input->sparse_tensor_cores = module->soc == SOC_T234 || module->soc == SOC_T264;
 	/* The Orin Nano is the one Orin without. */
 	input->dla = module->soc == SOC_T194 ||
@@ -450,13 +451,6 @@ static void point_lines(struct lines *lines, const struct answer *answer)
 	lines_label(lines, "traffic", text, 1);
 }
 
-static bool unverified(const struct answer *answer, int precision)
-{
-	const struct module *module = answer->origin.module;
-
-	return module && gpu_rates(module->soc)->unverified & 1U << precision;
-}
-
 static void ceiling_row(struct lines *lines, const char *name, double now, double largest,
 			const char *unit, double ridge, double share)
 {
@@ -482,9 +476,9 @@ static void flops_row(struct lines *lines, const struct answer *answer, int i)
 	if (isnan(input->now.flops[i]) && isnan(input->largest.flops[i]))
 		return;
 	snprintf(name, sizeof(name), "  %s %s%s", chosen ? ">" : " ", roofline_precision_label(i),
-		 chosen && input->peak_given ? ", given"
-		 : unverified(answer, i)     ? " (unsure)"
-					     : "");
+		 chosen && input->peak_given   ? ", given"
+		 : input->unverified & 1U << i ? " (unsure)"
+					       : "");
 	ceiling_row(lines, name, input->now.flops[i], input->largest.flops[i],
 		    i == PREC_INT8_TC ? "OP/s" : "FLOP/s", point->ridge[i], point->roof_share[i]);
 }
@@ -535,65 +529,17 @@ static int print_text(const struct answer *answer)
 	return err ? EXIT_RUN : EXIT_OK;
 }
 
-static json_t *number(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
-static void put_ceiling(json_t *list, const char *name, const char *unit, double now,
-			double largest, double ridge, double share, bool unsure)
-{
-	json_array_append_new(list, json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:b}", "name", name, "unit",
-					      unit, "value", number(now), "largest_mode",
-					      number(largest), "ridge", number(ridge), "share",
-					      number(share), "unverified", unsure));
-}
-
-static json_t *ceilings_json(const struct answer *answer)
-{
-	const struct board_ceilings *now = &answer->input.now, *largest = &answer->input.largest;
-	const struct roofline_point *point = &answer->point;
-	json_t *list = json_array();
-
-	for (int i = 0; i < PRECISIONS; i++)
-		if (!isnan(now->flops[i]) || !isnan(largest->flops[i]))
-			put_ceiling(list, precision_name(i), "FLOP/s", now->flops[i],
-				    largest->flops[i], point->ridge[i], point->roof_share[i],
-				    unverified(answer, i));
-	put_ceiling(list, "dram-theoretical", "B/s", now->dram, largest->dram, NAN,
-		    point->dram_share, false);
-	put_ceiling(list, "dram-practical", "B/s", now->dram_practical, largest->dram_practical,
-		    NAN, point->dram_practical_share, false);
-	return list;
-}
-
-static json_t *roofline_json(const struct answer *answer)
-{
-	const struct roofline_input *input = &answer->input;
-	const struct roofline_point *point = &answer->point;
-	json_t *place =
-		json_pack("{s:o,s:o,s:o,s:s?}", "intensity", number(point->intensity), "flops",
-			  number(point->flops), "share_of_roof", number(point->share_of_roof),
-			  "bound", roofline_bound_name(point->bound));
-
-	return json_pack("{s:s,s:o,s:o,s:o,s:o}", "precision", precision_name(input->precision),
-			 "peak_flops", number(input->now.flops[input->precision]), "peak_bw",
-			 number(input->now.dram), "ridge", number(point->ridge[input->precision]),
-			 "point", place);
-}
-
 static json_t *workload_json(const struct answer *answer)
 {
-	const struct roofline_input *input = &answer->input;
-	const struct roofline_point *point = &answer->point;
 	const struct model *model = answer->origin.model;
+	json_t *workload = roofline_workload_json(&answer->input, &answer->point);
+	json_t *name = model ? json_string(model->name) : json_null();
 
-	return json_pack("{s:s?,s:o,s:o,s:o,s:o,s:o,s:s?}", "model", model ? model->name : NULL,
-			 "flop_per_item", number(input->flop_per_item), "batch",
-			 number(input->batch), "latency_s", number(input->latency_s), "items_per_s",
-			 number(point->items_per_s), "bytes_per_item",
-			 number(point->bytes_per_item), "traffic",
-			 roofline_traffic_name(point->traffic));
+	if (json_object_set_new(workload, "model", name)) {
+		json_decref(workload);
+		return NULL;
+	}
+	return workload;
 }
 
 static json_t *texts_json(const char *texts, size_t stride, int n)
@@ -612,8 +558,10 @@ static int print_json(const struct answer *answer)
 		"{s:s,s:s?,s:s?,s:s?,s:o,s:o,s:o,s:s,s:o,s:o}", "schema", "tegratrace-roofline/1",
 		"module", answer->origin.module ? answer->board : NULL, "mode",
 		mode ? mode->name : NULL, "largest_mode", largest ? largest->name : NULL,
-		"workload", workload_json(answer), "roofline", roofline_json(answer), "ceilings",
-		ceilings_json(answer), "headline", answer->words.headline, "next_steps",
+		"workload", workload_json(answer), "roofline",
+		roofline_json(&answer->input, &answer->point), "ceilings",
+		roofline_ceilings_json(&answer->input, &answer->point), "headline",
+		answer->words.headline, "next_steps",
 		texts_json(answer->words.steps[0], sizeof(answer->words.steps[0]),
 			   answer->words.nsteps),
 		"notes",

@@ -54,6 +54,7 @@ struct roofline_input {
 	double weight_bytes;	  /* read once per launch */
 	double io_bytes_per_item; /* input and output; unknown is 0 beside known weights */
 
+	unsigned int unverified;  /* bit (1 << precision): no NVIDIA text states the rate */
 	bool sparse_tensor_cores; /* the GPU has 2:4 sparsity */
 	bool peak_given;	  /* the roof was typed in, not looked up or read */
 	bool dla;		  /* the module has DLAs, which `now` does not hold */
@@ -152,6 +153,20 @@ enum roofline_claim_id {
 };
 
 extern const struct roofline_claim roofline_claims[ROOFLINE_CLAIMS];
+
+struct json_t;
+
+/*
+ * New references; NULL when out of memory. The roofline of the JSON contract, {precision,
+ * peak_flops, peak_bw, ridge, point{intensity, flops, share_of_roof, bound}}; the list of all
+ * ceilings; what the point was computed from. Unknown is null.
+ */
+struct json_t *roofline_json(const struct roofline_input *input,
+			     const struct roofline_point *point);
+struct json_t *roofline_ceilings_json(const struct roofline_input *input,
+				      const struct roofline_point *point);
+struct json_t *roofline_workload_json(const struct roofline_input *input,
+				      const struct roofline_point *point);
 
 #define ROOFLINE_NOTES	  8
 #define ROOFLINE_NOTE_LEN 256

@@ -79,13 +79,14 @@ static void check_peak(const struct roofline_origin *origin, const struct roofli
 	if (!differ(given, table))
 		return;
 	roofline_format_si(right, sizeof(right), table, "FLOP/s");
-	if (is_orin_nano(origin->module) && (same(given, 40e9) || same(given, 40e12)))
-		check_40_gflops(origin, notes);
-	else if (input->sparse_tensor_cores && same(given, 2 * table))
+	if (input->sparse_tensor_cores && input->precision >= PREC_TF32_TC &&
+	    same(given, 2 * table))
 		roofline_note(notes,
 			      "--peak-flops is the sparse peak (2:4 pruned weights only); "
 			      "dense is %s",
 			      right);
+	else if (is_orin_nano(origin->module) && (same(given, 40e9) || same(given, 40e12)))
+		check_40_gflops(origin, notes);
 	else
 		roofline_note(notes, "--peak-flops is %.2gx the table's %s for %s in this mode",
 			      given / table, right, roofline_precision_label(input->precision));
@@ -109,13 +110,10 @@ static void check_bandwidth(const struct roofline_origin *origin, struct rooflin
 			      given / table, right, origin->mode->emc_mhz);
 }
 
-static void check_rate(const struct roofline_origin *origin, const struct roofline_input *input,
-		       struct roofline_notes *notes)
+static void check_rate(const struct roofline_input *input, struct roofline_notes *notes)
 {
-	const struct gpu_rates *rates = origin->module ? gpu_rates(origin->module->soc) : NULL;
-
-	if (rates && input->precision < PRECISIONS && isnan(origin->peak_flops) &&
-	    rates->unverified & 1U << input->precision)
+	if (input->precision < PRECISIONS && !input->peak_given &&
+	    input->unverified & 1U << input->precision)
 		roofline_note(notes,
 			      "the %s rate of this GPU is unverified: no NVIDIA text states "
 			      "it",
@@ -153,6 +151,6 @@ void roofline_check(const struct roofline_origin *origin, const struct roofline_
 	check_bandwidth(origin, notes);
 	if (notes->n > before)
 		point_under_table(origin, input, notes);
-	check_rate(origin, input, notes);
+	check_rate(input, notes);
 	check_work(origin, input, notes);
 }

@@ -195,19 +195,16 @@ static void blank(struct lines *lines)
 	lines_addf(lines, "%s", "");
 }
 
+/* The evidence of a log that is shown however long its phases and checklist are. */
+#define LOG_EVIDENCE 3
+
 static void report(struct lines *lines, const struct session *session,
 		   const struct verdict *verdict, const struct thread_group *groups, size_t n,
 		   bool verbose)
 {
-	struct lines bound = {0}, tail = {0};
-	struct lines middle = {0};
+	struct lines bound = {0}, middle = {0}, tail = {0};
 	bool log = session->tegra.state == TEGRA_LOG;
-	size_t table, least, left;
-
-	if (log)
-		text_log(&middle, verdict, verbose);
-	table = log ? middle.n : 1 + (n < MAX_ROWS ? n : MAX_ROWS);
-	least = log ? middle.n : 1 + (n < MIN_ROWS ? n : MIN_ROWS);
+	size_t table, left;
 
 	gain(&bound, verdict);
 	if (*verdict->raise)
@@ -219,16 +216,20 @@ static void report(struct lines *lines, const struct session *session,
 	if (verbose)
 		all_next_steps(&tail, verdict);
 	else
-		next_steps(&tail, verdict, 3);
+		next_steps(&tail, verdict, log ? 2 : 3);
 	text_measured(&tail, session);
 
 	headline(lines, verdict, verbose ? NO_LIMIT : 3);
-	/* two blank lines around the table */
+	/* two blank lines around the middle */
 	left = MAX_LINES - 2 - bound.n - tail.n;
-	evidence(lines, verdict, verbose ? NO_LIMIT : left - least);
+	if (log)
+		text_log(&middle, verdict, verbose ? NO_LIMIT : left - lines->n - LOG_EVIDENCE);
+	table = log ? middle.n : 1 + (n < MIN_ROWS ? n : MIN_ROWS);
+	evidence(lines, verdict, verbose ? NO_LIMIT : left - table);
 	left -= lines->n;
 	lines_move(lines, &bound);
 	blank(lines);
+	table = 1 + (n < MAX_ROWS ? n : MAX_ROWS);
 	if (log)
 		lines_move(lines, &middle);
 	else

@@ -4,11 +4,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 
-#define TEXT	     256
-#define PHASES_SHOWN 4
+#define TEXT 256
 
 static void phase_line(struct lines *lines, const struct phase_verdict *phase, bool first)
 {
@@ -23,44 +23,51 @@ static void phase_line(struct lines *lines, const struct phase_verdict *phase, b
 	lines_label(lines, first ? "phases" : "", text, 1);
 }
 
-/* The steady one and the longest others, in their order. */
-static bool is_shown(const struct verdict *verdict, int i, bool verbose)
+/* Is it among the `room` longest? */
+static bool is_shown(const struct verdict *verdict, int i, size_t room)
 {
-	int longer = 0;
+	size_t before = 0;
 
-	if (verbose || verdict->nphases <= PHASES_SHOWN)
-		return true;
-	for (int k = 0; k < verdict->nphases; k++)
-		longer += verdict->phases[k].samples > verdict->phases[i].samples;
-	return longer < PHASES_SHOWN;
+	for (int k = 0; k < verdict->nphases; k++) {
+		int64_t more = verdict->phases[k].samples - verdict->phases[i].samples;
+
+		before += more > 0 || (!more && k < i);
+	}
+	return before < room;
 }
 
-static void phases(struct lines *lines, const struct verdict *verdict, bool verbose)
+static void phases(struct lines *lines, const struct verdict *verdict, size_t room)
 {
+	int left_out = 0;
 	bool first = true;
-	int shown = 0;
 
+	if ((size_t)verdict->nphases > room)
+		room = room > 3 ? room - 2 : 1; /* for the steady one and those left out */
 	for (int i = 0; i < verdict->nphases; i++) {
-		if (!is_shown(verdict, i, verbose))
+		bool steady = !strcmp(verdict->phases[i].name, "steady");
+
+		if (!steady && !is_shown(verdict, i, room)) {
+			left_out++;
 			continue;
+		}
 		phase_line(lines, &verdict->phases[i], first);
 		first = false;
-		shown++;
 	}
-	if (shown < verdict->nphases)
-		lines_addf(lines, "            and %d short ones (-v)", verdict->nphases - shown);
+	if (left_out)
+		lines_addf(lines, "            and %d more (-v)", left_out);
 }
 
-void text_log(struct lines *lines, const struct verdict *verdict, bool verbose)
+void text_log(struct lines *lines, const struct verdict *verdict, size_t max_lines)
 {
 	static const char *const results[] = {
 		[CHECK_PASS] = "pass",
 		[CHECK_FAIL] = "FAIL",
 		[CHECK_UNKNOWN] = "?",
 	};
+	size_t checks = (size_t)verdict->nchecks;
 	char text[TEXT];
 
-	phases(lines, verdict, verbose);
+	phases(lines, verdict, max_lines > checks ? max_lines - checks : 1);
 	for (int i = 0; i < verdict->nchecks && i < VERDICT_CHECKS; i++) {
 		const struct check *check = &verdict->checks[i];
 

@@ -46,8 +46,8 @@ void text_measured(struct lines *lines, const struct session *session);
 void text_threads(struct lines *lines, const struct session *session);
 void text_details(struct lines *lines, const struct session *session);
 
-/* Phases and checklist of a log. */
-void text_log(struct lines *lines, const struct verdict *verdict, bool verbose);
+/* Checklist of a log, and as many phases as fit in max_lines beside it (at least the steady one). */
+void text_log(struct lines *lines, const struct verdict *verdict, size_t max_lines);
 
 /* Only with --explain. */
 void text_rules(struct lines *lines, const struct verdict *verdict);

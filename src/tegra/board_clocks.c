@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* CPU, GPU and EMC: clocks now, allowed, possible. Which path a release has: see sysfs_clocks.c. */
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,6 +210,7 @@ static double first_hz(const char *const *paths)
 	return mhz;
 }
 
+/* 0, or INT_MAX that nvpmodel writes for -1: none. The R36 driver shows the rate it rounded to. */
 static double read_emc_cap(const struct power_conf *conf)
 {
 	const char *const paths[] = {
@@ -221,7 +223,7 @@ static double read_emc_cap(const struct power_conf *conf)
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
 		if (*paths[i] && !sysfs_read_number(&hz, "%s", paths[i]) && hz >= -1)
-			return hz > 0 ? (double)hz / 1e6 : INFINITY;
+			return hz <= 0 || hz == INT_MAX ? INFINITY : (double)hz / 1e6;
 	}
 	return NAN;
 }

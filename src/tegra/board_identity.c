@@ -77,7 +77,7 @@ static void read_dts_name(struct board_parts *parts)
 {
 	char text[512], pnumber[PNUMBER_LEN + 1];
 
-	if (*parts->info->pnumber ||
+	if (module_by_pnumber(parts->info->pnumber, false) ||
 	    sysfs_read_text(text, sizeof(text), "/proc/device-tree/nvidia,dtsfilename") < 0)
 		return;
 	for (const char *at = text; *at; at++) {

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""tegratrace diagnose: verdicts, CSV and samples from plain tegrastats logs."""
+import csv
+import io
+import json
+import os
+import pathlib
+import resource
+import subprocess
+
+import pytest
+
+import harness
+
+CORPUS = pathlib.Path(os.environ.get("TEGRATRACE_CORPUS", "../shared/corpus"))
+LINE = ("07-26-2026 21:18:15 RAM 3437/7620MB (lfb 10x4MB) SWAP 0/3810MB (cached 0MB) "
+        "CPU [0%@960,18%@960,0%@960,0%@960,off,off] EMC_FREQ 6%@2133 GR3D_FREQ {gpu}%@[{mhz}] "
+        "APE 200 cpu@49.312C gpu@49.843C tj@{tj}C VDD_IN 5320mW/4794mW "
+        "VDD_CPU_GPU_CV 1317mW/1052mW VDD_SOC 1637mW/1514mW\n")
+SEED_HEADER = ("timestamp,ram_used,ram_total,swap_used,swap_total,emc_usage,emc_freq,gpu_usage,"
+               "gpu_freq,cpu0_freq,cpu1_freq,cpu2_freq,cpu3_freq,cpu4_freq,cpu5_freq,tj_temp,"
+               "power_total")
+
+needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason=f"no corpus at {CORPUS}")
+
+
+def diagnose(*args, data=None, preexec_fn=None):
+    return subprocess.run([harness.TEGRATRACE, "diagnose", *map(str, args)], input=data,
+                          capture_output=True, timeout=harness.LIMIT, check=False,
+                          preexec_fn=preexec_fn)
+
+
+def judge(data):
+    result = diagnose("--json", "-", data=data)
+    assert result.returncode == 0, result.stderr
+    return harness.parse_report(result.stdout)
+
+
+def cases():
+    path = CORPUS / "verdict/cases.jsonl"
+    if not path.exists():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [case for case in map(json.loads, lines) if "tegrastats" in case["given"]]
+
+
+@needs_corpus
+def test_there_are_cases():
+    assert len(cases()) >= 10
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case["id"])
+def test_public_case(case):
+    report = judge("".join(line + "\n" for line in case["given"]["tegrastats"]).encode())
+    verdict = report["verdict"]
+    assert verdict["class"] in [case["expected"], *case["also_ok"]]
+    assert verdict["class"] not in case["must_not"]
+    # A handful of lines never speaks with a firm voice.
+    if len(case["given"]["tegrastats"]) < 10:
+        assert verdict["confidence"] <= 0.3
+
+
+def logs():
+    return sorted((CORPUS / "tegrastats/logs").glob("*.log")) if CORPUS.is_dir() else []
+
+
+@pytest.mark.parametrize("log", logs(), ids=lambda log: log.stem)
+def test_public_log(log):
+    """No false alarm in any of them, whatever else: none throttled, none swapped."""
+    report = judge(log.read_bytes())
+    assert report["verdict"]["class"] not in ("thermal-throttled", "power-throttled",
+                                              "memory-pressure", "io-bound")
+    if "user" in log.stem and report["tegra"]["emc"]["busy"] is None:
+        assert report["verdict"]["confidence"] <= 0.5
+    if "idle" in log.stem:
+        assert report["verdict"]["class"] == "insufficient-data"
+    text = diagnose(log).stdout.decode()
+    assert len(text.splitlines()) <= 25
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_clock_below_the_largest_is_capped():
+    report = judge(LINE.format(gpu=98, mhz=407, tj=49).encode() * 60)
+    assert report["verdict"]["class"] == "clock-capped"
+    # Orin Nano 8GB: 625 of 407 MHz
+    assert report["verdict"]["gain_bound"] == pytest.approx(624.75 / 407, rel=0.01)
+
+
+def test_heat_with_a_steady_clock_is_no_throttling():
+    report = judge(LINE.format(gpu=98, mhz=620, tj=98.9).encode() * 60)
+    assert report["verdict"]["class"] == "compute-bound"
+
+
+def test_a_clock_that_falls_at_the_trip_point_is_throttling():
+    cool, hot = LINE.format(gpu=98, mhz=620, tj=80), LINE.format(gpu=98, mhz=410, tj=99.2)
+    report = judge(cool.encode() * 40 + hot.encode() * 40)
+    assert report["verdict"]["class"] == "thermal-throttled"
+    assert report["verdict"]["share"] == pytest.approx(1 - 410 / 620, abs=0.01)
+
+
+def test_the_steady_phase_makes_the_headline():
+    idle, busy = LINE.format(gpu=0, mhz=306, tj=45), LINE.format(gpu=99, mhz=620, tj=60)
+    report = judge(idle.encode() * 200 + busy.encode() * 60 + idle.encode() * 200)
+    assert [phase["name"] for phase in report["phases"]] == ["idle", "steady", "idle"]
+    assert report["phases"][1]["samples"] == pytest.approx(60, abs=4)
+    assert report["verdict"]["class"] == "compute-bound"
+
+
+@needs_corpus
+def test_samples_have_the_corpus_keys():
+    log = CORPUS / "tegrastats/logs/orin-nano-super_r36_root_resnet18-fp16-maxn.log"
+    out = diagnose("--samples", log).stdout.decode().splitlines()
+    assert len(out) == 315
+    sample = json.loads(out[0])
+    for key in ("date", "ram_used_mb", "cpu", "emc_pct", "gr3d_pct", "temps", "rails", "engines"):
+        assert key in sample
+
+
+def test_seed_csv():
+    out = diagnose("--csv=seed", "-", data=LINE.format(gpu=98, mhz=407, tj=49.5).encode())
+    header, row = out.stdout.decode().splitlines()
+    assert header == SEED_HEADER
+    assert row == ("2026-07-26 21:18:15,3437,7620,0,3810,6,2133,98,407,960,960,960,960,,,49.5,5320")
+
+
+def test_own_and_jtop_csv():
+    data = LINE.format(gpu=98, mhz=407, tj=49.5).encode() * 3
+    own = list(csv.DictReader(io.StringIO(diagnose("--csv", "-", data=data).stdout.decode())))
+    assert [row["sample"] for row in own] == ["0", "1", "2"]
+    assert own[2]["busiest_core_pct"] == "18" and own[2]["cores_off"] == "2"
+    jtop = list(csv.DictReader(io.StringIO(diagnose("--csv=jtop", "-", data=data).stdout.decode())))
+    assert jtop[0]["CPU5"] == "OFF" and jtop[0]["CPU2"] == "18"
+    assert float(jtop[0]["RAM"]) == pytest.approx(3437 / 7620, abs=1e-4)
+
+
+def test_unknown_is_an_empty_cell():
+    out = diagnose("--csv", "-", data=b"RAM 100/200MB (lfb 1x4MB) CPU [1%@100]\n")
+    row = next(csv.DictReader(io.StringIO(out.stdout.decode())))
+    assert row["gpu_pct"] == "" and row["emc_pct"] == "" and row["date"] == ""
+
+
+@pytest.mark.parametrize("kind", ("missing", "folder", "empty", "gzip", "prose"))
+def test_what_is_no_log_gets_one_clear_line(tmp_path, kind):
+    path = tmp_path / kind
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "empty":
+        path.touch()
+    elif kind == "gzip":
+        path.write_bytes(b"\x1f\x8b\x08\x00" + bytes(100))
+    elif kind == "prose":
+        path.write_text("it was slow\n" * 5, encoding="utf-8")
+    result = diagnose(path)
+    assert result.returncode == (4 if kind in ("missing", "folder") else 1)
+    assert result.stdout == b""
+    assert len(result.stderr.decode().splitlines()) == 1
+    assert str(path) in result.stderr.decode()
+
+
+def test_full_disk_and_closed_pipe():
+    data = LINE.format(gpu=98, mhz=407, tj=49).encode() * 5000
+    with open("/dev/full", "wb") as full:
+        result = subprocess.run([harness.TEGRATRACE, "diagnose", "--csv", "-"], input=data,
+                                stdout=full, stderr=subprocess.PIPE, check=False,
+                                timeout=harness.LIMIT)
+    assert result.returncode == 1
+    assert b"tegratrace: error: " in result.stderr
+
+
+def test_two_million_lines_in_constant_memory():
+    line = LINE.format(gpu=98, mhz=407, tj=49)
+    command = f"yes '{line.rstrip()}' | head -n 2000000 | {harness.TEGRATRACE} diagnose --json -"
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (64 << 20, 64 << 20))
+
+    out = subprocess.run(["sh", "-c", command], capture_output=True, check=True, preexec_fn=limit,
+                         timeout=harness.LIMIT)
+    report = harness.parse_report(out.stdout)
+    assert report["tegra"]["samples"] == 2000000
+    assert report["verdict"]["class"] == "clock-capped"
