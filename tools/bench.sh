@@ -62,3 +62,21 @@ for rung in btf tracepoint; do
 		"$workloads/fake_tegrastats" -p "$target" -d "${MEMORY_SECONDS:-10}" >/dev/null
 	echo "tegratrace $rung  $(($(field "$dir/json" rss_bytes) / 1024)) KiB"
 done
+
+corpus=${TEGRATRACE_CORPUS:-../shared/corpus}/tegrastats/logs
+if [ -d "$corpus" ]; then
+	echo
+	echo "== tegrastats lines a second, one core, all logs of the corpus =="
+	echo "tegratrace, every field                    $("$build/tests/bench/bench_lines" "$corpus"/*.log)"
+	echo "Python, five fields by regular expression  $(/usr/bin/python3 tests/bench/regex_lines.py "$corpus"/*.log)"
+	# Thirteen greps a line, as capture scripts do it: a few lines are enough to see the rate.
+	begin=$(date +%s%N)
+	head -n 100 "$corpus/orin-nano-super_r36_root_resnet18-fp16-maxn.log" | while read -r line; do
+		for field in 'RAM \K[0-9]+' 'RAM [0-9]+/\K[0-9]+' 'SWAP \K[0-9]+' 'SWAP [0-9]+/\K[0-9]+' \
+			'EMC_FREQ \K[0-9]+' 'EMC_FREQ [0-9]+%@\K[0-9]+' 'GR3D_FREQ \K[0-9]+' \
+			'GR3D_FREQ [0-9]+%@\[\K[0-9]+' 'CPU \[[^]]*' 'tj@\K[0-9.]+' 'VDD_IN \K[0-9]+'; do
+			echo "$line" | grep -oP "$field" >/dev/null || true
+		done
+	done
+	echo "grep, eleven fields                        $((100 * 1000000000 / ($(date +%s%N) - begin)))"
+fi
