@@ -6,14 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/msg.h"
+#include "base/text.h"
 #include "cli/run.h"
 #include "probe/environment.h"
 #include "probe/tracer.h"
 #include "tegra/board.h"
 #include "tegra/source.h"
+#include "tegra/sysfs.h"
 
-#define DOCTOR_LINES (FINDINGS + 4)
+#define DOCTOR_LINES (FINDINGS + SYSFS_QUANTITIES + 6)
 
 static void check_rung(struct finding *finding, const char *what, enum rung rung)
 {
@@ -59,6 +60,43 @@ static void check_tegrastats(struct finding *finding, const struct options *opti
 		 summary.note);
 }
 
+static void check_board(struct finding *finding)
+{
+	struct board_info board;
+
+	board_info_read(&board);
+	finding->what = "board";
+	finding->ok = *board.module && board.module_certain;
+	*finding->text = '\0';
+	if (!*board.module && !*board.model)
+		snprintf(finding->text, sizeof(finding->text), "not a Jetson (no device tree)");
+	else
+		text_appendf(finding->text, sizeof(finding->text), "%s%s%s, mode %s%s%s",
+			     *board.module ? board.module : board.model, *board.l4t ? ", L4T " : "",
+			     board.l4t, *board.mode ? board.mode : "unknown",
+			     *board.module_doubt ? ", module uncertain: " : "", board.module_doubt);
+}
+
+/* On a board only: what can be read without tegrastats, and where. */
+static int check_sensors(struct finding *findings)
+{
+	static struct sysfs_quantity quantities[SYSFS_QUANTITIES];
+	struct sysfs *sysfs = sysfs_open();
+	size_t n = 0;
+
+	if (sysfs && sysfs_usable(sysfs))
+		n = sysfs_describe(sysfs, quantities, SYSFS_QUANTITIES);
+	for (size_t i = 0; i < n; i++) {
+		findings[i].what = quantities[i].name;
+		findings[i].ok = *quantities[i].path;
+		snprintf(findings[i].text, sizeof(findings[i].text), "%.110s%s%.70s",
+			 quantities[i].path, *quantities[i].path && *quantities[i].note ? ": " : "",
+			 quantities[i].note);
+	}
+	sysfs_close(sysfs);
+	return (int)n;
+}
+
 static int print_text(const struct host_info *host, const struct finding *findings, int n)
 {
 	printf("kernel %s %s, %d CPUs, board %s\n", host->kernel, host->arch, host->cpus,
@@ -99,6 +137,8 @@ int run_doctor(const struct options *options)
 	check_rung(&findings[n++], "rung tracepoint", RUNG_TRACEPOINT);
 	some_rung = findings[0].ok || findings[1].ok;
 	check_tegrastats(&findings[n++], options);
+	check_board(&findings[n++]);
+	n += check_sensors(&findings[n]);
 	n += environment_check(&findings[n]);
 	status = options->json ? print_json(&host, findings, n) : print_text(&host, findings, n);
 	if (status)

@@ -30,6 +30,7 @@
 #include "probe/targets.h"
 #include "probe/tracer.h"
 #include "tegra/board.h"
+#include "tegra/board_watch.h"
 #include "tegra/source.h"
 
 #define TICK_MS		 250
@@ -47,6 +48,7 @@ struct run {
 	struct accounts *accounts;
 	struct tegra_source *source;
 	struct system_watch *watch;
+	struct board_watch *board;
 	int64_t started_ns;
 	int signal_fd;
 	int pidfds[SESSION_TARGETS];
@@ -218,7 +220,8 @@ static int open_all(struct run *run)
 		return status;
 	run->accounts = accounts_new(run->tracer, &run->session);
 	run->watch = system_watch_new();
-	if (!run->accounts || !run->watch) {
+	run->board = board_watch_open();
+	if (!run->accounts || !run->watch || !run->board) {
 		msg_error("out of memory");
 		return EXIT_RUN;
 	}
@@ -247,6 +250,7 @@ static int begin_window(struct run *run)
 	session->started_unix_ns = wall.tv_sec * 1000000000LL + wall.tv_nsec;
 	accounts_begin(run->accounts, session->start_ns);
 	tegra_source_begin(run->source, now_ns());
+	board_watch_begin(run->board, now_ns());
 	system_watch_begin(run->watch, run->tracer, now_ns());
 	return EXIT_OK;
 }
@@ -324,6 +328,13 @@ static int until_ms(int64_t when_ns)
 	return left_ns <= 0 ? 0 : (int)((left_ns + 999999) / 1000000);
 }
 
+static int64_t earliest(int64_t a, int64_t b, int64_t c)
+{
+	int64_t first = a < b ? a : b;
+
+	return first < c ? first : c;
+}
+
 static enum end_reason watch_targets(struct run *run)
 {
 	const struct session *session = &run->session;
@@ -336,7 +347,9 @@ static enum end_reason watch_targets(struct run *run)
 		int n = fill_poll(run, polls);
 		int64_t next_ns = tick_ns + TICK_MS * 1000000LL;
 
-		poll(polls, n, until_ms(next_ns < stop_ns ? next_ns : stop_ns));
+		int64_t source_ns = tegra_source_next_ns(run->source);
+
+		poll(polls, n, until_ms(earliest(next_ns, stop_ns, source_ns)));
 		tegra_source_read(run->source, now_ns());
 		if (read_signals(run))
 			return END_INTERRUPT;
@@ -350,6 +363,7 @@ static enum end_reason watch_targets(struct run *run)
 		tick_ns = now_ns();
 		accounts_drain(run->accounts);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
+		board_watch_poll(run->board, tick_ns);
 		status_show(tick_ns - session->start_ns, accounts_living(run->accounts),
 			    tegra_source_latest(run->source));
 	}
@@ -366,6 +380,7 @@ static void end_window(struct run *run)
 	system_watch_end(run->watch, run->tracer, session->end_ns, session);
 	accounts_finish(run->accounts, session->end_ns);
 	tegra_source_close(run->source, session->end_ns, &session->tegra);
+	board_watch_end(run->board, session->end_ns, session);
 	run->source = NULL;
 	session->losses.tegra_rejected = session->tegra.rejected;
 	session->command_status = run->command.status;
@@ -397,7 +412,7 @@ static int report(struct run *run)
 	int status;
 
 	if (run->session.overhead.cpu_share > OVERHEAD_WARN)
-		msg_warn("tracing took %.1f %% of one CPU: the target was that much slower",
+		msg_warn("tracing took %.1f %% of one CPU: -v shows what it is made of",
 			 100 * run->session.overhead.cpu_share);
 	diagnose(&run->session, &verdict);
 	status = output_write_all(&run->output, &run->session, &verdict, run->options->verbose,
@@ -419,6 +434,7 @@ static void close_all(struct run *run)
 	accounts_free(run->accounts);
 	tracer_close(run->tracer);
 	system_watch_free(run->watch);
+	board_watch_close(run->board);
 	targets_free(&run->targets);
 	output_close(&run->output);
 	for (int i = 0; i < run->npidfds; i++) {

@@ -17,6 +17,7 @@ const char *verdict_class_name(enum verdict_class class)
 		[VERDICT_INSUFFICIENT_DATA] = "insufficient-data",
 		[VERDICT_COMPUTE_BOUND] = "compute-bound",
 		[VERDICT_THERMAL_THROTTLED] = "thermal-throttled",
+		[VERDICT_POWER_THROTTLED] = "power-throttled",
 		[VERDICT_CLOCK_CAPPED] = "clock-capped",
 		[VERDICT_MEMORY_BANDWIDTH_BOUND] = "memory-bandwidth-bound",
 		[VERDICT_CPU_BOUND] = "cpu-bound",
@@ -42,9 +43,16 @@ static enum verdict_class choose(const struct verdict *v, const struct facts *fa
 {
 	if (!fired(v, RULE_WINDOW) || !fired(v, RULE_ACTIVE))
 		return VERDICT_INSUFFICIENT_DATA;
+	/* Clocks that are held back make every other limit look worse than it is. */
+	if (fired(v, RULE_UNDER_VOLTAGE) || fired(v, RULE_POWER_LIMIT) ||
+	    fired(v, RULE_OVER_CURRENT))
+		return VERDICT_POWER_THROTTLED;
+	if (fired(v, RULE_COOLING))
+		return VERDICT_THERMAL_THROTTLED;
 	if (fired(v, RULE_GPU_SAMPLES) && fired(v, RULE_GPU_SATURATED))
-		return fired(v, RULE_EMC_SATURATED) ? VERDICT_MEMORY_BANDWIDTH_BOUND
-						    : VERDICT_COMPUTE_BOUND;
+		return fired(v, RULE_EMC_SATURATED)    ? VERDICT_MEMORY_BANDWIDTH_BOUND
+		       : fired(v, RULE_CLOCK_HEADROOM) ? VERDICT_CLOCK_CAPPED
+						       : VERDICT_COMPUTE_BOUND;
 	if (fired(v, RULE_RUNQ))
 		return VERDICT_CPU_STARVED;
 	if (fired(v, RULE_CPU_LIMIT) || fired(v, RULE_ALL_CPUS))
@@ -55,9 +63,10 @@ static enum verdict_class choose(const struct verdict *v, const struct facts *fa
 		return fired(v, RULE_CPU_DOMINATES) ? VERDICT_CPU_BOUND : VERDICT_BALANCED;
 	if (!facts->critical)
 		return VERDICT_INSUFFICIENT_DATA;
-	/* Both well used, neither filled: nothing stands out. Both mostly idle: something waits. */
-	return fmax(facts->critical_oncpu, facts->gpu_busy) >= 0.4 ? VERDICT_BALANCED
-								   : VERDICT_INSUFFICIENT_DATA;
+	/* Both used, neither filled: nothing stands out. Else something is waited for. */
+	if (facts->critical_oncpu < 0.2 || fmax(facts->critical_oncpu, facts->gpu_busy) < 0.4)
+		return VERDICT_INSUFFICIENT_DATA;
+	return VERDICT_BALANCED;
 }
 
 static void add_contributing(struct verdict *v, enum verdict_class class, bool applies)
@@ -112,6 +121,15 @@ static void weigh(struct verdict *v, const struct facts *facts)
 			bound_gain(v, facts->critical_oncpu, facts->second_oncpu,
 				   "the second busiest thread");
 		break;
+	case VERDICT_CLOCK_CAPPED:
+		v->share = facts->gpu_busy;
+		v->gain_bound = facts->clock_headroom;
+		text_copy(v->gain_limit, sizeof(v->gain_limit), "the GPU at its largest clock");
+		break;
+	case VERDICT_POWER_THROTTLED:
+		if (facts->oc3_loss > 0)
+			bound_gain(v, facts->oc3_loss, 0, "");
+		break;
 	case VERDICT_CPU_STARVED:
 		bound_gain(v, facts->critical_runq, gpu, "the GPU");
 		break;
@@ -163,6 +181,8 @@ static void estimate_confidence(struct verdict *v, const struct facts *facts)
 		      "(perf top -t TID shows which library it is in)");
 	if (v->class == VERDICT_CPU_STARVED && !gpu_known)
 		doubt(v, 0.6, "GPU samples (tegrastats)");
+	if (v->class == VERDICT_POWER_THROTTLED && facts->window_s < 10)
+		doubt(v, 0.6, "a longer window: the firmware publishes these counters every 2 s");
 	if (v->class == VERDICT_BALANCED)
 		doubt(v, 0.5, "what the waiting threads wait for");
 }

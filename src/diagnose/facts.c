@@ -68,6 +68,39 @@ static void gather_gpu(const struct session *session, struct facts *facts)
 		facts->emc_busy = tegra->emc_busy.mean;
 }
 
+static double events(int64_t count)
+{
+	return count == UNKNOWN_COUNT ? NAN : (double)count;
+}
+
+/* Each OC3 event halves the clocks for about 1.07 ms (facts on hardware, cost of OC3). */
+#define OC3_EVENT_S   1.07e-3
+#define OC3_CLOCK_CUT 0.5
+/* The governor acts a little before the trip point is read. */
+#define TRIP_MARGIN_C 0.5
+
+static void gather_throttle(const struct session *session, struct facts *facts)
+{
+	const struct throttle_summary *throttle = &session->throttle;
+	const struct board_info *board = &session->board;
+	double full_mhz = fmax(board->gpu.hw_max_mhz, board->largest.gpu_mhz);
+
+	facts->under_voltage = events(throttle->oc_events[0]);
+	facts->power_limit = events(throttle->oc_events[1]);
+	facts->oc3_loss =
+		events(throttle->oc_events[2]) * OC3_EVENT_S * OC3_CLOCK_CUT / facts->window_s;
+	if (throttle->cooling_active >= 0)
+		facts->cooling = throttle->margin_c <= TRIP_MARGIN_C ? throttle->cooling_active : 0;
+	facts->hottest_c = throttle->trip_c - throttle->margin_c;
+	facts->trip_c = throttle->trip_c;
+	if (facts->gpu_busy < 0.5 || !session->tegra.gpu_clock_mhz.n)
+		return;
+	facts->gpu_mhz = session->tegra.gpu_clock_mhz.mean;
+	facts->clock_headroom = full_mhz / facts->gpu_mhz;
+	if (board->gpu.sm_active > 0 && board->gpu.sm_total >= board->gpu.sm_active)
+		facts->clock_headroom *= (double)board->gpu.sm_total / board->gpu.sm_active;
+}
+
 static void gather_system(const struct session *session, struct facts *facts)
 {
 	double busy = 0;
@@ -100,6 +133,10 @@ void facts_init(struct facts *facts)
 		.trip_c = NAN,
 		.clock_spread = NAN,
 		.turns = NAN,
+		.under_voltage = NAN,
+		.power_limit = NAN,
+		.oc3_loss = NAN,
+		.cooling = NAN,
 		.cpu_over_gpu = NAN,
 	};
 }
@@ -112,6 +149,7 @@ void facts_gather(const struct session *session, struct facts *facts)
 	gather_threads(session, facts);
 	gather_gpu(session, facts);
 	gather_system(session, facts);
+	gather_throttle(session, facts);
 	facts->activity = fmax(facts->critical_oncpu + facts->critical_runq, facts->gpu_busy);
 	facts->turns = facts->critical_oncpu + facts->gpu_busy;
 	if (!isnan(facts->gpu_busy))

@@ -32,11 +32,15 @@ struct facts {
 	double cores_used;     /* mean sum of the core loads: 1 = one core's worth */
 	double gpu_work;       /* busy share x clock / largest clock: 1 = all the GPU could do */
 	double gpu_mhz;	       /* mean clock over points with load */
-	double clock_headroom; /* the GPU's largest clock / its mean clock */
+	double clock_headroom; /* what the GPU could do at its largest clock with all SMs / now */
 	double hot_clock_loss; /* part of the clock lost while the hottest zone is at its trip */
 	double hottest_c;
-	double trip_c;		 /* lowest software throttle point of the module */
-	double clock_spread;	 /* (largest - smallest) / largest clock under full load */
+	double trip_c;	     /* lowest software throttle point of the module */
+	double clock_spread; /* (largest - smallest) / largest clock under full load */
+	/* Events a window; NAN where the board does not count them. */
+	double under_voltage, power_limit;
+	double oc3_loss;	 /* share of the time lost to instantaneous over-current */
+	double cooling;		 /* clock-bound cooling devices active at the trip point */
 	double critical_unknown; /* share of the critical thread's time that could not be told */
 };
 

@@ -2,6 +2,8 @@
 /* The same facts from the samples of a log: no threads, and no clock of ours. */
 #include "diagnose/facts.h"
 
+#include "tegra/lag.h"
+
 /* A GPU this busy would be clocked up if it could. */
 #define LOADED 0.9
 /* The governor acts a little before the trip point is read. */
@@ -92,13 +94,19 @@ void facts_gather_log(const struct session *session, size_t from, size_t to, str
 	struct sums sums = {.hottest_c = NAN, .worst_loaded_mhz = NAN};
 	double full_mhz = session->board.gpu.hw_max_mhz, trip_c = trip_of(&session->board);
 	int64_t duration_ns = session_duration_ns(session);
+	double corrected;
 
 	facts_init(facts);
 	for (size_t i = from; i < to; i++)
 		add_point(&sums, &series->points[i], full_mhz, isnan(trip_c) ? INFINITY : trip_c);
 	facts->trip_c = trip_c;
 	fill(&sums, full_mhz, facts);
-	if (duration_ns != UNKNOWN_NS)
-		facts->window_s =
-			(double)duration_ns / 1e9 * (double)(to - from) / (double)series->n;
+	if (duration_ns == UNKNOWN_NS || to == from)
+		return;
+	facts->window_s = (double)duration_ns / 1e9 * (double)(to - from) / (double)series->n;
+	/* The EMC load lags: over a short phase its mean still holds what was before. */
+	corrected = lag_phase_mean(facts->emc_busy, series->points[from ? from - 1 : 0].emc_busy,
+				   series->points[to - 1].emc_busy, LAG_EMC_TAU_S, facts->window_s);
+	if (!isnan(corrected))
+		facts->emc_busy = fmin(fmax(corrected, 0), 1);
 }

@@ -101,9 +101,8 @@ struct roofline_point {
 	double share_of_roof; /* of the roof above the point, min(peak, intensity x DRAM) */
 	double largest_share; /* of the same precision's roof in the largest mode */
 	enum roofline_bound bound;
-	unsigned int suspects; /* of roofline_suspect; 0 unless impossible */
-	enum precision
-		held_by; /* lowest tensor (else CUDA) roof over the point; PRECISIONS: none */
+	unsigned int suspects;	/* of roofline_suspect; 0 unless impossible */
+	enum precision held_by; /* tensor roofs first; PRECISIONS: no roof holds it */
 };
 
 /* `precision` of PRECISIONS is an unknown roof. */

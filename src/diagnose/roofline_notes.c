@@ -69,6 +69,12 @@ static void check_40_gflops(const struct roofline_origin *origin, struct rooflin
 		      claim->claim, claim->fact, fp32, fp16, int8);
 }
 
+static bool is_sparse_peak(const struct roofline_input *input, double given, double table)
+{
+	return input->sparse_tensor_cores && input->precision >= PREC_TF32_TC &&
+	       (same(given, 2 * table) || same(given, 2 * input->largest.flops[input->precision]));
+}
+
 static void check_peak(const struct roofline_origin *origin, const struct roofline_input *input,
 		       struct roofline_notes *notes)
 {
@@ -79,11 +85,10 @@ static void check_peak(const struct roofline_origin *origin, const struct roofli
 	if (!differ(given, table))
 		return;
 	roofline_format_si(right, sizeof(right), table, "FLOP/s");
-	if (input->sparse_tensor_cores && input->precision >= PREC_TF32_TC &&
-	    same(given, 2 * table))
+	if (is_sparse_peak(input, given, table))
 		roofline_note(notes,
-			      "--peak-flops is the sparse peak (2:4 pruned weights only); "
-			      "dense is %s",
+			      "--peak-flops is a sparse peak (2:4 pruned weights only); the "
+			      "dense one of this mode is %s",
 			      right);
 	else if (is_orin_nano(origin->module) && (same(given, 40e9) || same(given, 40e12)))
 		check_40_gflops(origin, notes);

@@ -40,6 +40,19 @@ static const struct {
 	[RULE_CPU_DOMINATES] =
 		{"cpu-part-dominates", offsetof(struct facts, cpu_over_gpu), 1.5,
 		 "with 1.5 times the GPU's share the CPU part is what to shorten first"},
+	[RULE_UNDER_VOLTAGE] =
+		{"oc1-events", offsetof(struct facts, under_voltage), 1,
+		 "OC1 is under-voltage of the input on Orin and Thor: one is a supply "
+		 "or cable at its limit"},
+	[RULE_POWER_LIMIT] = {"oc2-events", offsetof(struct facts, power_limit), 1,
+			      "OC2 is the average power limit on Orin and Thor"},
+	[RULE_OVER_CURRENT] =
+		{"oc3-loss", offsetof(struct facts, oc3_loss), 0.05,
+		 "thousands of OC3 events an hour are normal in MAXN: only the time they "
+		 "cost counts"},
+	[RULE_COOLING] = {"cooling-active-at-trip", offsetof(struct facts, cooling), 1,
+			  "a cooling device bound to clocks, at the trip point: fans and surface "
+			  "notices do not count"},
 	[RULE_HOT_CLOCK] =
 		{"clock-loss-at-trip", offsetof(struct facts, hot_clock_loss), 0.05,
 		 "heat alone is no limit: only a clock that falls under load at the trip "

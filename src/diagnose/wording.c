@@ -75,7 +75,7 @@ static void insufficient_headline(const struct facts *facts, struct verdict *v)
 			 PCT(facts->critical_oncpu), gpu);
 }
 
-static void headline(const struct facts *facts, struct verdict *v)
+static void headline(const struct session *session, const struct facts *facts, struct verdict *v)
 {
 	char who[64] = "no thread", gpu[64] = "GPU load unknown";
 
@@ -92,6 +92,11 @@ static void headline(const struct facts *facts, struct verdict *v)
 	case VERDICT_MEMORY_BANDWIDTH_BOUND:
 		snprintf(v->headline, sizeof(v->headline),
 			 "%s and DRAM %.0f %%: bandwidth is the limit", gpu, PCT(facts->emc_busy));
+		break;
+	case VERDICT_CLOCK_CAPPED:
+	case VERDICT_POWER_THROTTLED:
+	case VERDICT_THERMAL_THROTTLED:
+		wording_board_headline(session, facts, v);
 		break;
 	case VERDICT_CPU_BOUND:
 		if (facts->critical_oncpu < 0.5 && facts->target_cpu >= 0.85)
@@ -146,6 +151,7 @@ static void gpu_evidence(const struct session *session, const struct facts *fact
 			 struct verdict *v)
 {
 	const struct tegra_summary *tegra = &session->tegra;
+	const char *source = strncmp(tegra->source, "sysfs", 5) ? "tegrastats" : "sysfs";
 	char clock[48] = "";
 
 	if (isnan(facts->gpu_busy))
@@ -154,12 +160,12 @@ static void gpu_evidence(const struct session *session, const struct facts *fact
 		snprintf(clock, sizeof(clock), ", clock %.0f MHz (%.0f-%.0f)",
 			 tegra->gpu_clock_mhz.mean, tegra->gpu_clock_mhz.min,
 			 tegra->gpu_clock_mhz.max);
-	verdict_evidence(v, "tegrastats",
+	verdict_evidence(v, source,
 			 "the GPU (all processes) is busy %.0f +- %.0f %%, %lld samples%s",
 			 PCT(facts->gpu_busy), PCT(facts->gpu_busy_error),
 			 (long long)tegra->gpu_busy.n, clock);
 	if (!isnan(facts->emc_busy))
-		verdict_evidence(v, "tegrastats", "DRAM (EMC) %.0f %% of its present clock%s",
+		verdict_evidence(v, source, "DRAM (EMC) %.0f %% of its present clock%s",
 				 PCT(facts->emc_busy),
 				 facts->emc_busy >= 0.75 ? ", saturated" : ", not saturated");
 }
@@ -173,7 +179,7 @@ static void cpu_evidence(const struct facts *facts, struct verdict *v)
 			 facts->cpus, PCT(facts->system_cpu), PCT(facts->target_cpu));
 }
 
-static void steps(const struct facts *facts, struct verdict *v)
+static void steps(const struct session *session, const struct facts *facts, struct verdict *v)
 {
 	char who[64] = "the busiest thread";
 	bool others = facts->system_cpu - facts->target_cpu > 0.2;
@@ -192,6 +198,11 @@ static void steps(const struct facts *facts, struct verdict *v)
 			     "move fewer bytes: quantise, fuse layers, larger batch; check the EMC "
 			     "clock of "
 			     "the power mode (sudo nvpmodel -q)");
+		break;
+	case VERDICT_CLOCK_CAPPED:
+	case VERDICT_POWER_THROTTLED:
+	case VERDICT_THERMAL_THROTTLED:
+		wording_board_steps(session, facts, v);
 		break;
 	case VERDICT_CPU_BOUND:
 		verdict_step(
@@ -236,9 +247,10 @@ static void steps(const struct facts *facts, struct verdict *v)
 
 void wording_fill(const struct session *session, const struct facts *facts, struct verdict *verdict)
 {
-	headline(facts, verdict);
+	headline(session, facts, verdict);
 	thread_evidence(facts, verdict);
 	gpu_evidence(session, facts, verdict);
+	wording_board_evidence(session, facts, verdict);
 	cpu_evidence(facts, verdict);
-	steps(facts, verdict);
+	steps(session, facts, verdict);
 }

@@ -16,6 +16,14 @@ void wording_fill(const struct session *session, const struct facts *facts,
 /* The same for a verdict on a log. */
 void wording_log(const struct session *session, const struct facts *facts, struct verdict *verdict);
 
+/* The parts of a live verdict that are about clocks, heat and power. */
+void wording_board_headline(const struct session *session, const struct facts *facts,
+			    struct verdict *v);
+void wording_board_evidence(const struct session *session, const struct facts *facts,
+			    struct verdict *v);
+void wording_board_steps(const struct session *session, const struct facts *facts,
+			 struct verdict *v);
+
 /* Append one line of evidence, or one next step; dropped when there is no room left. */
 void verdict_evidence(struct verdict *v, const char *source, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -79,7 +79,8 @@ struct board_gpu {
 
 struct board_emc {
 	double now_mhz; /* follows the load unless locked; needs root on most releases */
-	double cap_mhz; /* min(cap of the mode, hw_max) */
+	int locked;	/* held at now_mhz (jetson_clocks): 1 yes, 0 no, -1 unknown */
+	double cap_mhz; /* min(cap of the mode, hw_max); now_mhz when locked below that */
 	enum board_source cap_source;
 	double hw_max_mhz;
 	enum board_source hw_max_source;
@@ -165,7 +166,7 @@ static inline void board_info_init(struct board_info *board)
 	board->gpu.locked = board->gpu.sm_active = board->gpu.sm_total = -1;
 	board->gpu.tpc_pg_mask = -1;
 	board->emc.now_mhz = board->emc.cap_mhz = board->emc.hw_max_mhz = NAN;
-	board->emc.bus_bits = -1;
+	board->emc.bus_bits = board->emc.locked = -1;
 	board->trips.sw_cpu_c = board->trips.sw_gpu_c = board->trips.sw_other_c = NAN;
 	board->trips.hw_c = board->trips.shutdown_c = NAN;
 	board_ceilings_init(&board->ceilings);

@@ -71,6 +71,10 @@ void session_init(struct session *session)
 	tegra->swap_total_mb = NAN;
 	tegra->cpus_off = -1;
 	board_info_init(&session->board);
+	for (int i = 0; i < THROTTLE_OC; i++)
+		session->throttle.oc_events[i] = UNKNOWN_COUNT;
+	session->throttle.cooling_active = -1;
+	session->throttle.margin_c = session->throttle.trip_c = NAN;
 	sampled_init(&tegra->gpu_busy);
 	sampled_init(&tegra->gpu_clock_mhz);
 	sampled_init(&tegra->emc_busy);

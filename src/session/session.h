@@ -192,6 +192,19 @@ struct capability {
 	int nmissing;
 };
 
+#define THROTTLE_OC 3
+
+/* What held clocks back during the window, as the kernel counts it. */
+struct throttle_summary {
+	int64_t oc_events
+		[THROTTLE_OC]; /* over-current events OC1-OC3; what each means differs by SoC */
+	int cooling_active;    /* cooling devices bound to clocks that were active; -1 unknown */
+	char cooling_name[32]; /* one of them; empty without */
+	double margin_c;       /* of the zone nearest to its throttle trip; NAN unknown */
+	double trip_c;
+	char margin_zone[32];
+};
+
 /* Counted losses: 0 is a measured 0. */
 struct session_losses {
 	int64_t threads_untracked; /* born while every slot was taken, or beyond pid_max */
@@ -237,7 +250,8 @@ struct session {
 	struct tegra_summary tegra;
 	struct tegra_series series;
 	struct board_info board; /* in a log, only what the lines give away */
-	bool board_guessed;	 /* from the lines of a log */
+	struct throttle_summary throttle;
+	bool board_guessed; /* from the lines of a log */
 	struct session_losses losses;
 	struct overhead overhead;
 };

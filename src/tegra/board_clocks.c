@@ -98,11 +98,12 @@ static void read_cpu_clocks(struct board_cpu *cpu, const bool online[CPUS_MAX])
 static void read_cpus(struct board_cpu *cpu)
 {
 	bool present[CPUS_MAX], online[CPUS_MAX], offline[CPUS_MAX];
-	bool has_present = read_cpu_list("/sys/devices/system/cpu/present", present);
+	bool has_present =
+		read_cpu_list("/sys/devices/system/cpu/present", present) && count(present);
 
 	if (has_present)
 		cpu->present = count(present);
-	if (!read_cpu_list("/sys/devices/system/cpu/online", online))
+	if (!read_cpu_list("/sys/devices/system/cpu/online", online) || !count(online))
 		return;
 	cpu->online = count(online);
 	read_cpu_clocks(cpu, online);
@@ -261,8 +262,11 @@ static void read_emc(struct board_parts *parts)
 		NULL,
 	};
 	struct board_emc *emc = &parts->info->emc;
+	int64_t locked;
 
 	emc->now_mhz = first_hz(rates);
+	if (!sysfs_read_number(&locked, "/sys/kernel/debug/bpmp/debug/clk/emc/mrq_rate_locked"))
+		emc->locked = locked == 1;
 	emc->hw_max_mhz = first_hz(max_rates);
 	parts->emc_file_mhz = read_emc_cap(&parts->conf);
 	read_emc_devfreq(parts);

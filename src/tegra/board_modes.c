@@ -86,6 +86,10 @@ static void fill_emc(struct board_parts *parts)
 			effective(parts->mode->emc_mhz, emc->hw_max_mhz), BOARD_CONF);
 	if (parts->table_mode)
 		set_cap(&emc->cap_mhz, &emc->cap_source, parts->table_mode->emc_mhz, BOARD_TABLE);
+	if (emc->locked == 1 && !isnan(emc->now_mhz) && !(emc->cap_mhz <= emc->now_mhz)) {
+		emc->cap_mhz = emc->now_mhz;
+		emc->cap_source = BOARD_READ;
+	}
 }
 
 /* Modules that no mode gates: -1 when the modes differ or are not all known. */

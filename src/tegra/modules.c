@@ -72,19 +72,28 @@ static bool cut_word(char *text, const char *word)
 	return true;
 }
 
-/* Cuts "8gb" out of "orinnano8gb"; -1 when there is none. */
+static bool is_memory_size(int gigabytes)
+{
+	return gigabytes >= 2 && gigabytes <= 128 && !(gigabytes & (gigabytes - 1));
+}
+
+/* Cuts "8gb" out of "orinnano8gb" and of "tx28gb"; 0 when it is no size, -1 without one. */
 static int cut_gigabytes(char *text)
 {
 	char *end = strstr(text, "gb"), *start = end;
-	int gigabytes;
+	int gigabytes = 0;
 
 	if (!end)
 		return -1;
-	while (start > text && isdigit((unsigned char)start[-1]))
+	while (start > text && end - start < 3 && isdigit((unsigned char)start[-1]))
 		start--;
-	gigabytes = start < end && end - start < 4 ? atoi(start) : -1;
+	for (; start < end; start++) {
+		gigabytes = *start == '0' ? 0 : atoi(start);
+		if (is_memory_size(gigabytes))
+			break;
+	}
 	memmove(start, end + 2, strlen(end + 2) + 1);
-	return gigabytes;
+	return start < end ? gigabytes : 0;
 }
 
 struct family_name {

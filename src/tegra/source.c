@@ -17,6 +17,7 @@
 
 #include "base/text.h"
 #include "tegra/reader.h"
+#include "tegra/sysfs.h"
 #include "tegra/summary.h"
 
 #define STOP_WAIT_MS 300
@@ -30,8 +31,10 @@
 
 struct tegra_source {
 	int fd;
-	pid_t child;	 /* 0 = nothing spawned */
-	bool plain_file; /* grows, or does not; never at its end */
+	pid_t child;	     /* 0 = nothing spawned */
+	struct sysfs *sysfs; /* read instead of any text; NULL */
+	int64_t next_ns;     /* when to read it again */
+	bool plain_file;     /* grows, or does not; never at its end */
 	bool ended;
 	int stdin_flags; /* to restore; -1 = not ours to restore */
 	int exit_status; /* of the child, once reaped; -1 before */
@@ -115,6 +118,35 @@ static int spawn(struct tegra_source *source, const char *command)
 	return 0;
 }
 
+/* The board's own files, where there is no tegrastats. Returns 0 when there is nothing to read. */
+static int open_sysfs(struct tegra_source *source)
+{
+	source->sysfs = sysfs_open();
+	if (!source->sysfs)
+		return -ENOMEM;
+	if (!sysfs_usable(source->sysfs)) {
+		sysfs_close(source->sysfs);
+		source->sysfs = NULL;
+		return -ENODEV;
+	}
+	snprintf(source->name, sizeof(source->name), "sysfs every %d ms", source->interval_ms);
+	return 0;
+}
+
+static void read_sysfs(struct tegra_source *source, int64_t now_ns)
+{
+	struct tegra_sample sample;
+
+	if (now_ns < source->next_ns)
+		return;
+	source->next_ns = now_ns + source->interval_ms * 1000000LL;
+	sysfs_sample(source->sysfs, &sample);
+	tegra_summary_add(&source->current, &sample);
+	if (source->current.samples == 1)
+		source->first_ns = now_ns;
+	source->last_ns = now_ns;
+}
+
 static int open_log(struct tegra_source *source, const char *path)
 {
 	char shown[100];
@@ -149,8 +181,6 @@ int tegra_source_open(const struct tegra_source_options *options, struct tegra_s
 	int err;
 
 	*out = NULL;
-	if (!options->log && !options->command && !on_path("tegrastats"))
-		return 0;
 	source = calloc(1, sizeof(*source));
 	if (!source)
 		return -ENOMEM;
@@ -163,8 +193,14 @@ int tegra_source_open(const struct tegra_source_options *options, struct tegra_s
 	tegra_reader_init(&source->reader);
 	if (options->log)
 		err = open_log(source, options->log);
+	else if (!options->command && !on_path("tegrastats"))
+		err = open_sysfs(source);
 	else
 		err = spawn(source, options->command ? options->command : "tegrastats");
+	if (err == -ENODEV && !options->log && !options->command) {
+		free(source);
+		return 0;
+	}
 	if (err) {
 		char shown[128];
 		const char *what = options->log ? options->log : "tegrastats";
@@ -183,7 +219,7 @@ int tegra_source_open(const struct tegra_source_options *options, struct tegra_s
 
 int tegra_source_fd(const struct tegra_source *source)
 {
-	return source && !source->ended && !source->plain_file ? source->fd : -1;
+	return source && !source->ended && !source->plain_file && !source->sysfs ? source->fd : -1;
 }
 
 static bool take_record(const struct tegra_record *record, void *ctx)
@@ -214,6 +250,10 @@ void tegra_source_read(struct tegra_source *source, int64_t now_ns)
 	if (!source || source->ended)
 		return;
 	source->now_ns = now_ns;
+	if (source->sysfs) {
+		read_sysfs(source, now_ns);
+		return;
+	}
 	while ((n = read(source->fd, bytes, sizeof(bytes))) > 0) {
 		tegra_reader_push(&source->reader, bytes, n, take_record, source);
 		if (!--left)
@@ -227,6 +267,11 @@ void tegra_source_read(struct tegra_source *source, int64_t now_ns)
 		return;
 	tegra_reader_finish(&source->reader, take_record, source);
 	source->ended = true;
+}
+
+int64_t tegra_source_next_ns(const struct tegra_source *source)
+{
+	return source && source->sysfs ? source->next_ns : INT64_MAX;
 }
 
 void tegra_source_begin(struct tegra_source *source, int64_t now_ns)
@@ -351,9 +396,11 @@ void tegra_source_close(struct tegra_source *source, int64_t now_ns, struct tegr
 		out->rejected -= source->rejected_before;
 	if (out->state == TEGRA_GARBAGE)
 		out->rejected = (int64_t)source->reader.stats.rejected;
+	sysfs_close(source->sysfs);
 	if (source->stdin_flags >= 0)
 		fcntl(source->fd, F_SETFL, source->stdin_flags);
-	close(source->fd);
+	if (source->fd >= 0)
+		close(source->fd);
 	stop_child(source);
 	free(source);
 }

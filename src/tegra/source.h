@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where tegrastats text comes from during a run: a spawned tegrastats, standard input, a FIFO or a
- * log file. Whatever the source does, it costs samples, never the run.
+ * Where GPU samples come from during a run: a spawned tegrastats, its text on standard input, in a
+ * FIFO or a log file, or, without any of them, the files that tegrastats reads itself. Whatever the source does, it costs samples, never the run.
  */
 #ifndef TEGRATRACE_TEGRA_SOURCE_H
 #define TEGRATRACE_TEGRA_SOURCE_H
@@ -20,7 +20,7 @@ struct tegra_source_options {
 };
 
 /*
- * Returns 0 with *source NULL when there is no source to be had (no tegrastats on PATH); -errno
+ * Returns 0 with *source NULL when there is no source to be had (not a Jetson board); -errno
  * with one line in `error` when the one asked for cannot be opened.
  */
 int tegra_source_open(const struct tegra_source_options *options, struct tegra_source **source,
@@ -28,6 +28,9 @@ int tegra_source_open(const struct tegra_source_options *options, struct tegra_s
 
 /* Descriptor to poll for input; -1 when there is nothing to wait for (ended, or a plain file). */
 int tegra_source_fd(const struct tegra_source *source);
+
+/* When tegra_source_read should be called without input; INT64_MAX when there is no need. */
+int64_t tegra_source_next_ns(const struct tegra_source *source);
 
 /* Take what has arrived, without blocking; now_ns (CLOCK_MONOTONIC) is the arrival time. */
 void tegra_source_read(struct tegra_source *source, int64_t now_ns);

@@ -230,7 +230,7 @@ size_t sysfs_describe(const struct sysfs *sysfs, struct sysfs_quantity *out, siz
 	const char *missing = why(-ENOENT);
 
 	add_file(&list, "GPU load", &gpu->load);
-	if (list.n && gpu->load.fd < 0 && gpu->clocks)
+	if (list.n && gpu->load.error == -ENOENT && gpu->clocks)
 		text_appendf(out->note, sizeof(out->note), "; NVML (nvidia-smi) may have it");
 	add_many(&list, "GPU clock", gpu->clocks, gpu->clock[0].path, missing);
 	add_file(&list, "EMC clock", &sysfs->emc.clock);

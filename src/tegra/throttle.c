@@ -249,9 +249,18 @@ static void open_gpu(struct throttle *t)
 		open_devfreq(t, "GPU", dir[0]);
 }
 
-static int64_t hz_or_unknown(int error, const int64_t *hz)
+static int64_t emc_hardware(void)
 {
-	return error || *hz <= 0 || *hz > HZ_MAX ? UNKNOWN_COUNT : *hz;
+	static const char *const paths[] = {EMC_DEBUGFS "/max_rate",
+					    "/sys/kernel/debug/tegra_bwmgr/emc_max_rate", NULL};
+	struct sysfs_file file;
+	int64_t hz;
+
+	sysfs_file_probe(&file, paths);
+	if (sysfs_file_range(&file, 1, HZ_MAX, &hz))
+		hz = UNKNOWN_COUNT;
+	sysfs_file_close(&file);
+	return hz;
 }
 
 /* nvpmodel writes the cap of the mode to a file of its own, also where the clock needs root. */
@@ -263,7 +272,6 @@ static void open_emc(struct throttle *t)
 	char dir[SYSFS_PATH_SIZE];
 	struct clock_files *files;
 	struct sysfs_emc emc;
-	int64_t hz;
 
 	if (sysfs_emc_devfreq(dir)) {
 		files = open_devfreq(t, "EMC", dir);
@@ -278,10 +286,11 @@ static void open_emc(struct throttle *t)
 	if (files->cap.fd < 0)
 		files->zero_is_no_cap = sysfs_file_probe(&files->cap, caps);
 	if (clock->hardware == UNKNOWN_COUNT)
-		clock->hardware =
-			hz_or_unknown(sysfs_read_number(&hz, EMC_DEBUGFS "/max_rate"), &hz);
-	if (files->now.fd < 0 && files->cap.fd < 0)
+		clock->hardware = emc_hardware();
+	if (files->now.fd < 0 && files->cap.fd < 0) {
+		sysfs_file_close(&files->floor);
 		t->window.clocks--;
+	}
 }
 
 static void open_cpus(struct throttle *t)

@@ -1,0 +1,939 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "cli/roofline_command.h"
+#include "diagnose/models.h"
+#include "diagnose/roofline.h"
+#include "tegra/modules.h"
+
+#define COLUMNS 16
+
+static void assert_near(double value, double expected, double relative)
+{
+	if (!(fabs(value - expected) <= relative * fabs(expected)))
+		fail_msg("%.9g is not %.9g", value, expected);
+}
+
+/* Orin Nano 8GB Super in MAXN_SUPER: 2089 GFLOPS FP32, 102.4 GB/s. */
+static void orin_nano_input(struct roofline_input *input, enum precision precision)
+{
+	roofline_input_init(input);
+	ceilings_at(&input->now, SOC_T234, 8, 1020, 128, 3199);
+	input->largest = input->now;
+	input->precision = precision;
+}
+
+struct row {
+	char *id, *module, *mode, *model, *precision, *batch, *roof, *verdict;
+	double gflop, latency_ms, traffic_mb, roof_gflops, dram_gb_s, roof_pct, dram_pct;
+};
+
+static double decimal(const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	assert_true(end != text && !*end);
+	return value;
+}
+
+static bool parse_row(struct row *row, char *line)
+{
+	char *cells[COLUMNS] = {NULL};
+	int n = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	while (line && n < COLUMNS)
+		cells[n++] = strsep(&line, "\t");
+	if (n != COLUMNS || !strcmp(cells[0], "id"))
+		return false;
+	*row = (struct row){
+		.id = cells[0],
+		.module = cells[1],
+		.mode = cells[2],
+		.model = cells[3],
+		.gflop = decimal(cells[4]),
+		.precision = cells[5],
+		.batch = cells[6],
+		.latency_ms = decimal(cells[7]),
+		.traffic_mb = decimal(cells[8]),
+		.roof = cells[9],
+		.roof_gflops = decimal(cells[10]),
+		.dram_gb_s = decimal(cells[11]),
+		.roof_pct = decimal(cells[12]),
+		.dram_pct = decimal(cells[13]),
+		.verdict = cells[14],
+	};
+	return true;
+}
+
+/* The corpus is not shipped with the sources. */
+static FILE *corpus_or_skip(void)
+{
+	const char *dir = getenv("TEGRATRACE_CORPUS");
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/verdict/roofline.tsv", dir ? dir : "../shared/corpus");
+	f = fopen(path, "r");
+	if (!f) {
+		print_message("no corpus: verdict/roofline.tsv not found, see TEGRATRACE_CORPUS\n");
+		skip();
+	}
+	return f;
+}
+
+static enum precision row_precision(const struct row *row)
+{
+	static const struct {
+		const char *roof;
+		enum precision precision;
+	} roofs[] = {
+		{"FP32", PREC_FP32},	   {"TF32", PREC_TF32_TC}, {"FP16 CUDA", PREC_FP16},
+		{"FP16 TC", PREC_FP16_TC}, {"INT8", PREC_INT8_TC}, {"blog", PREC_FP32},
+	};
+
+	for (size_t i = 0; i < sizeof(roofs) / sizeof(roofs[0]); i++)
+		if (!strncmp(row->roof, roofs[i].roof, strlen(roofs[i].roof)))
+			return roofs[i].precision;
+	fail_msg("%s: no precision for '%s'", row->id, row->roof);
+	return PRECISIONS;
+}
+
+static void check_percent(const struct row *row, const char *what, double value, double expected)
+{
+	double off = fabs(value - expected);
+
+	/* 0.06: the table is rounded to one decimal */
+	if (!(off <= 0.02 * expected || off <= 0.06))
+		fail_msg("%s: %s is %.3f %%, the table has %.1f", row->id, what, value, expected);
+}
+
+static void check_row(const struct row *row)
+{
+	struct roofline_input input;
+	struct roofline_point point;
+
+	roofline_input_init(&input);
+	input.precision = row_precision(row);
+	input.now.flops[input.precision] = row->roof_gflops * 1e9;
+	input.now.dram = row->dram_gb_s * 1e9;
+	input.flop_per_item = row->gflop * 1e9;
+	input.latency_s = row->latency_ms / 1e3;
+	input.bytes_per_item = row->traffic_mb * 1e6;
+	roofline_compute(&input, &point);
+	check_percent(row, "roof", 100 * point.roof_share[input.precision], row->roof_pct);
+	check_percent(row, "DRAM", 100 * point.dram_share, row->dram_pct);
+	if (strcmp(roofline_bound_name(point.bound), row->verdict))
+		fail_msg("%s: %s, the table has %s", row->id, roofline_bound_name(point.bound),
+			 row->verdict);
+}
+
+static int each_row(void (*check)(const struct row *))
+{
+	FILE *f = corpus_or_skip();
+	char *line = NULL;
+	size_t room = 0;
+	struct row row;
+	int n = 0;
+
+	while (getline(&line, &room, f) > 0) {
+		if (!parse_row(&row, line))
+			continue;
+		check(&row);
+		n++;
+	}
+	free(line);
+	fclose(f);
+	return n;
+}
+
+static void test_corpus(void **state)
+{
+	(void)state;
+	assert_int_equal(each_row(check_row), 22);
+}
+
+static int roofs_compared;
+
+/* The module table and the formulas against the roofs that the corpus states. */
+static void check_row_roof(const struct row *row)
+{
+	const struct module *module = module_by_name(row->module, NULL);
+	const struct module_mode *mode = module ? module_mode_by_name(module, row->mode) : NULL;
+	struct board_ceilings ceilings;
+
+	if (!mode || strstr(row->roof, "DLA"))
+		return;
+	module_mode_ceilings(&ceilings, module, mode);
+	/* 2.1 %: the corpus has 612 MHz of the Super file in rows 26 and 28, the module 624.75 */
+	assert_near(ceilings.flops[row_precision(row)], row->roof_gflops * 1e9, 0.022);
+	assert_near(ceilings.dram, row->dram_gb_s * 1e9, 0.02);
+	roofs_compared++;
+}
+
+static void test_corpus_roofs_from_the_module_table(void **state)
+{
+	(void)state;
+	roofs_compared = 0;
+	each_row(check_row_roof);
+	assert_true(roofs_compared >= 18);
+}
+
+static int models_compared;
+
+/* The lower bound of the traffic, made from the model table, against the corpus. */
+static void check_row_model(const struct row *row)
+{
+	const struct model *model = model_by_name(row->model);
+	struct roofline_input input;
+	struct roofline_format format;
+	struct roofline_point point;
+
+	/* decode sizes in the corpus are file sizes, and one precision is not the weights' */
+	if (!model || !strcmp(model->item, "token") || strcmp(row->batch, "1"))
+		return;
+	assert_near(model->gflop, row->gflop, 0.01);
+	roofline_input_init(&input);
+	assert_true(roofline_format_parse(strstr(row->roof, "INT8")   ? "int8"
+					  : strstr(row->roof, "FP16") ? "fp16"
+								      : "fp32",
+					  &input.now, &format));
+	input.weight_bytes = 1e6 * model->params_m * format.weight_bytes;
+	input.io_bytes_per_item = 1e6 * model->io_melem * format.activation_bytes;
+	input.latency_s = row->latency_ms / 1e3;
+	roofline_compute(&input, &point);
+	assert_int_equal(point.traffic, ROOFLINE_TRAFFIC_LOWER_BOUND);
+	assert_near(point.bytes_per_item, row->traffic_mb * 1e6, 0.02);
+	models_compared++;
+}
+
+static void test_corpus_traffic_from_the_model_table(void **state)
+{
+	(void)state;
+	models_compared = 0;
+	each_row(check_row_model);
+	assert_true(models_compared >= 12);
+}
+
+/* 2 x 128 x 8 x 1.02 GHz = 2088.96; 8.9 / 4.43 ms = 2009.03; both by hand. */
+static void test_by_hand(void **state)
+{
+	struct roofline_input input;
+	struct roofline_point point;
+
+	(void)state;
+	orin_nano_input(&input, PREC_FP16_TC);
+	input.flop_per_item = 8.9e9;
+	input.batch = 4;
+	input.latency_s = 4 * 4.43e-3;
+	input.weight_bytes = 6.4e6;
+	input.io_bytes_per_item = 4e6;
+	roofline_compute(&input, &point);
+	assert_near(input.now.flops[PREC_FP32], 2088.96e9, 1e-9);
+	assert_near(point.items_per_s, 225.7336, 1e-6);
+	assert_near(point.flops, 2009.029e9, 1e-6);
+	assert_near(point.bytes_per_item, 5.6e6, 1e-9); /* 6.4 / 4 + 4 */
+	assert_near(point.intensity, 1589.286, 1e-6);
+	assert_near(point.ridge[PREC_FP16_TC], 163.251, 1e-5);
+	assert_near(point.roof_share[PREC_FP16_TC], 0.1202171, 1e-6);
+	assert_near(point.roof_share[PREC_FP32], 0.9617366, 1e-6);
+	assert_near(point.dram_share, 0.0123487, 1e-5);
+	assert_near(point.dram_practical_share, 0.0123487 / 0.8, 1e-5);
+	assert_near(point.share_of_roof, 0.1202171, 1e-6);
+	assert_near(point.largest_share, 0.1202171, 1e-6);
+	assert_int_equal(point.bound, ROOFLINE_NEITHER);
+}
+
+static void test_rate_instead_of_latency(void **state)
+{
+	struct roofline_input input;
+	struct roofline_point point;
+
+	(void)state;
+	orin_nano_input(&input, PREC_FP16_TC);
+	input.flop_per_item = 1e9;
+	input.items_per_s = 500;
+	input.batch = 8;
+	input.weight_bytes = 80e6;
+	roofline_compute(&input, &point);
+	assert_near(point.flops, 500e9, 1e-12);
+	assert_near(point.bytes_per_item, 10e6, 1e-12);
+	assert_near(point.bytes_per_s, 5e9, 1e-12);
+}
+
+static void test_traffic_of_emc(void **state)
+{
+	struct roofline_input input;
+	struct roofline_point point;
+
+	(void)state;
+	orin_nano_input(&input, PREC_FP16_TC);
+	input.flop_per_item = 6.4e9;
+	input.latency_s = 0.02;
+	input.emc_share = 0.79;
+	input.weight_bytes = 1e6;
+	roofline_compute(&input, &point);
+	assert_int_equal(point.traffic, ROOFLINE_TRAFFIC_EMC);
+	assert_string_equal(roofline_traffic_name(point.traffic), "emc-whole-soc");
+	assert_near(point.dram_share, 0.79, 1e-12);
+	assert_near(point.bytes_per_item, 0.79 * 102.368e9 * 0.02, 1e-9);
+	assert_int_equal(point.bound, ROOFLINE_MEMORY_BANDWIDTH);
+
+	/* an EMC load of 0 is a measurement; the intensity is then without meaning */
+	input.emc_share = 0;
+	roofline_compute(&input, &point);
+	assert_true(point.dram_share == 0);
+	assert_true(isnan(point.intensity));
+	assert_int_equal(point.bound, ROOFLINE_NEITHER);
+
+	input.bytes_per_item = 5e6;
+	roofline_compute(&input, &point);
+	assert_int_equal(point.traffic, ROOFLINE_TRAFFIC_GIVEN);
+}
+
+static enum roofline_bound bound_of(double roof, double dram)
+{
+	struct roofline_input input;
+	struct roofline_point point;
+
+	roofline_input_init(&input);
+	input.precision = PREC_FP32;
+	input.now.flops[PREC_FP32] = 1e12;
+	input.now.dram = 1e11;
+	input.items_per_s = 1;
+	input.flop_per_item = roof * 1e12;
+	input.bytes_per_item = dram * 1e11;
+	roofline_compute(&input, &point);
+	return point.bound;
+}
+
+static void test_bounds_at_their_edges(void **state)
+{
+	(void)state;
+	assert_int_equal(bound_of(0.149, 0.149), ROOFLINE_NEITHER);
+	assert_int_equal(bound_of(0.150, 0.100), ROOFLINE_UNDER_UTILISED);
+	assert_int_equal(bound_of(0.100, 0.150), ROOFLINE_UNDER_UTILISED);
+	assert_int_equal(bound_of(0.399, 0.599), ROOFLINE_UNDER_UTILISED);
+	assert_int_equal(bound_of(0.400, 0.100), ROOFLINE_COMPUTE_SIDE);
+	assert_int_equal(bound_of(0.599, 0.100), ROOFLINE_COMPUTE_SIDE);
+	assert_int_equal(bound_of(0.600, 0.100), ROOFLINE_COMPUTE);
+	assert_int_equal(bound_of(0.900, 0.600), ROOFLINE_MEMORY_BANDWIDTH);
+	assert_int_equal(bound_of(1.000, 0.100), ROOFLINE_COMPUTE);
+	assert_int_equal(bound_of(0.100, 1.000), ROOFLINE_MEMORY_BANDWIDTH);
+	assert_int_equal(bound_of(1.001, 0.700), ROOFLINE_IMPOSSIBLE);
+	assert_int_equal(bound_of(0.700, 1.001), ROOFLINE_IMPOSSIBLE);
+}
+
+static void test_unknown_is_not_a_verdict(void **state)
+{
+	(void)state;
+	assert_int_equal(bound_of(0.3, NAN), ROOFLINE_UNKNOWN);
+	assert_int_equal(bound_of(NAN, 0.3), ROOFLINE_UNKNOWN);
+	assert_int_equal(bound_of(NAN, NAN), ROOFLINE_UNKNOWN);
+	assert_null(roofline_bound_name(ROOFLINE_UNKNOWN));
+	/* one roof is enough where the other cannot change the answer */
+	assert_int_equal(bound_of(0.7, NAN), ROOFLINE_COMPUTE);
+	assert_int_equal(bound_of(NAN, 0.7), ROOFLINE_MEMORY_BANDWIDTH);
+	assert_int_equal(bound_of(1.7, NAN), ROOFLINE_IMPOSSIBLE);
+}
+
+/* ResNet-50 "7.7 GFLOP" in 25 ms against "40 GFLOPS": the roof is wrong by 52 x. */
+static void test_the_blog(void **state)
+{
+	struct roofline_input input;
+	struct roofline_point point;
+	struct roofline_wording words;
+
+	(void)state;
+	orin_nano_input(&input, PREC_FP32);
+	input.now.flops[PREC_FP32] = 40e9;
+	input.peak_given = true;
+	input.flop_per_item = 7.7e9;
+	input.latency_s = 0.025;
+	input.bytes_per_item = 102e6;
+	roofline_compute(&input, &point);
+	assert_near(point.roof_share[PREC_FP32], 7.70, 1e-9);
+	assert_int_equal(point.bound, ROOFLINE_IMPOSSIBLE);
+	assert_true(point.suspects & ROOFLINE_SUSPECT_PEAK);
+	assert_true(point.suspects & ROOFLINE_SUSPECT_PADDING);
+	assert_false(point.suspects & ROOFLINE_SUSPECT_MAC);
+	roofline_words(&input, &point, &words);
+	assert_non_null(strstr(words.headline, "impossible: 770 %"));
+	assert_non_null(strstr(words.steps[0], "peak"));
+
+	orin_nano_input(&input, PREC_FP32);
+	input.flop_per_item = 8.178e9;
+	input.latency_s = 0.025;
+	input.bytes_per_item = 102e6;
+	roofline_compute(&input, &point);
+	assert_near(point.roof_share[PREC_FP32], 0.1566, 1e-3);
+	assert_int_equal(point.bound, ROOFLINE_UNDER_UTILISED);
+	assert_int_equal(point.suspects, 0);
+}
+
+/* Row 6 of the fact sheet: a TensorRT FP32 engine above the CUDA roof ran on TF32. */
+static void test_suspects(void **state)
+{
+	struct roofline_input input;
+	struct roofline_point point;
+
+	(void)state;
+	orin_nano_input(&input, PREC_FP32);
+	input.flop_per_item = 68.5e9;
+	input.latency_s = 28.21e-3;
+	roofline_compute(&input, &point);
+	assert_int_equal(point.bound, ROOFLINE_IMPOSSIBLE);
+	assert_int_equal(point.held_by, PREC_TF32_TC);
+	assert_true(point.suspects & ROOFLINE_SUSPECT_PRECISION);
+	assert_true(point.suspects & ROOFLINE_SUSPECT_MAC);
+	assert_false(point.suspects & ROOFLINE_SUSPECT_SPARSITY);
+	assert_false(point.suspects & ROOFLINE_SUSPECT_CLOCK);
+
+	/* AGX Orin, default mode: 8 of 16 SM; the largest mode would hold it */
+	roofline_input_init(&input);
+	ceilings_at(&input.now, SOC_T234, 8, 612, 256, 3199);
+	ceilings_at(&input.largest, SOC_T234, 16, 1300.5, 256, 3199);
+	input.precision = PREC_INT8_TC;
+	input.sparse_tensor_cores = input.dla = true;
+	input.flop_per_item = 30e12;
+	input.items_per_s = 1;
+	roofline_compute(&input, &point);
+	assert_int_equal(point.bound, ROOFLINE_IMPOSSIBLE);
+	assert_int_equal(point.held_by, PRECISIONS);
+	assert_int_equal(point.suspects, ROOFLINE_SUSPECT_CLOCK | ROOFLINE_SUSPECT_SPARSITY |
+						 ROOFLINE_SUSPECT_MAC | ROOFLINE_SUSPECT_DLA |
+						 ROOFLINE_SUSPECT_PADDING);
+
+	input.flop_per_item = 1e9;
+	input.bytes_per_item = 300e9;
+	roofline_compute(&input, &point);
+	assert_int_equal(point.bound, ROOFLINE_IMPOSSIBLE);
+	assert_int_equal(point.suspects, ROOFLINE_SUSPECT_TRAFFIC);
+
+	input.flop_per_item = 1e18;
+	input.dla = false;
+	input.bytes_per_item = NAN;
+	roofline_compute(&input, &point);
+	assert_true(point.suspects & ROOFLINE_SUSPECT_PEAK);
+}
+
+static bool sane(double value)
+{
+	return isnan(value) || (isfinite(value) && value >= 0);
+}
+
+/* Whatever comes in, nothing infinite or negative comes out, and the words fit. */
+static void check_sane(const struct roofline_input *input)
+{
+	struct roofline_wording words;
+	struct roofline_point point;
+
+	roofline_compute(input, &point);
+	assert_true(sane(point.items_per_s) && sane(point.flops) && sane(point.intensity));
+	assert_true(sane(point.bytes_per_item) && sane(point.bytes_per_s));
+	assert_true(sane(point.dram_share) && sane(point.dram_practical_share));
+	assert_true(sane(point.share_of_roof) && sane(point.largest_share));
+	for (int i = 0; i < PRECISIONS; i++)
+		assert_true(sane(point.ridge[i]) && sane(point.roof_share[i]));
+	assert_true((point.bound == ROOFLINE_IMPOSSIBLE) == (point.suspects != 0));
+	roofline_words(input, &point, &words);
+	assert_true(*words.headline && strlen(words.headline) < sizeof(words.headline) - 1);
+	assert_true(words.nsteps >= 1);
+}
+
+static void test_odd_inputs(void **state)
+{
+	static const double odd[] = {NAN, 0, -1, 1e-308, 1, 1e9, 1e300, INFINITY, -INFINITY};
+	const int n = sizeof(odd) / sizeof(odd[0]);
+	struct roofline_input input;
+
+	(void)state;
+	for (int i = 0; i < n * n * n * n; i++) {
+		orin_nano_input(&input, (unsigned int)i % (PRECISIONS + 1));
+		input.flop_per_item = odd[i % n];
+		input.latency_s = odd[i / n % n];
+		input.batch = odd[i / n / n % n];
+		input.items_per_s = odd[(i + 3) % n];
+		input.now.dram = odd[(i / 7 + 5) % n];
+		*(i % 3 == 0   ? &input.bytes_per_item
+		  : i % 3 == 1 ? &input.emc_share
+			       : &input.weight_bytes) = odd[i / n / n / n];
+		input.io_bytes_per_item = odd[(i + 1) % n];
+		if (i % 5 == 0 && input.precision < PRECISIONS)
+			input.now.flops[input.precision] = odd[(i / 5) % n];
+		check_sane(&input);
+	}
+	roofline_input_init(&input);
+	check_sane(&input);
+}
+
+static void test_parse_si(void **state)
+{
+	static const struct {
+		const char *text;
+		double value;
+	} good[] = {
+		{"40G", 40e9},		{"16.7T", 16.7e12},  {"102.4 GB/s", 102.4e9},
+		{"102.4GB/s", 102.4e9}, {"40 GFLOPS", 40e9}, {"67 TOPS", 67e12},
+		{"1e9", 1e9},		{"20.3m", 20.3e6},   {"512k", 512e3},
+		{"1GiB", 1073741824},	{".5T", 5e11},	     {"2tflop/s", 2e12},
+		{"10 bytes", 10},
+	};
+	static const char *const bad[] = {"",	  "0",	"-1G", "nan",	"inf",
+					  "0x10", "G",	"1Q",  "1e400", "1GG",
+					  "1G x", " 1", ".",   "5GMAC", "1,5G"};
+	double value = -7;
+	bool prefixed;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_true(roofline_parse_si(good[i].text, &value, NULL));
+		assert_near(value, good[i].value, 1e-12);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		value = -7;
+		if (roofline_parse_si(bad[i], &value, NULL) || value != -7)
+			fail_msg("'%s' is taken as %g", bad[i], value);
+	}
+	assert_true(roofline_parse_si("8.9", &value, &prefixed) && !prefixed);
+	assert_true(roofline_parse_si("8.9G", &value, &prefixed) && prefixed);
+}
+
+static void test_format(void **state)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} cases[] = {
+		{2088.96e9, "2.09 TB"}, {999.4e9, "999 GB"}, {999.6e9, "1.00 TB"}, {12, "12.0 B"},
+		{0.5, "0.50 B"},	{99.96e6, "100 MB"}, {NAN, "unknown"},	   {0, "0.00 B"},
+	};
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		roofline_format_si(text, sizeof(text), cases[i].value, "B");
+		assert_string_equal(text, cases[i].text);
+	}
+	roofline_format_si(text, sizeof(text), 1e300, "FLOP/s");
+	assert_true(strlen(text) < 24);
+	assert_string_equal(roofline_format_share(text, sizeof(text), 0.0803), "8.0 %");
+	assert_string_equal(roofline_format_share(text, sizeof(text), 0.715), "72 %");
+	assert_string_equal(roofline_format_share(text, sizeof(text), 0.0002), "< 0.1 %");
+	assert_string_equal(roofline_format_share(text, sizeof(text), 7.7), "770 %");
+	assert_string_equal(roofline_format_share(text, sizeof(text), NAN), "unknown");
+}
+
+static void test_precision_names(void **state)
+{
+	struct board_ceilings orin, nano, none;
+	struct roofline_format format;
+
+	(void)state;
+	ceilings_at(&orin, SOC_T234, 8, 1020, 128, 3199);
+	ceilings_at(&nano, SOC_T210, 1, 921.6, 64, 1600);
+	board_ceilings_init(&none);
+	assert_true(roofline_format_parse("FP16", &orin, &format));
+	assert_int_equal(format.precision, PREC_FP16_TC);
+	assert_true(roofline_format_parse("half", &nano, &format));
+	assert_int_equal(format.precision, PREC_FP16);
+	assert_true(roofline_format_parse("fp16", &none, &format));
+	assert_int_equal(format.precision, PREC_FP16_TC);
+	assert_true(roofline_format_parse("w4a16", &orin, &format));
+	assert_int_equal(format.precision, PREC_FP16_TC);
+	assert_near(format.weight_bytes, 0.5, 0);
+	assert_near(format.activation_bytes, 2, 0);
+	assert_true(roofline_format_parse("int8-tc", &orin, &format));
+	assert_int_equal(format.precision, PREC_INT8_TC);
+	assert_false(roofline_format_parse("fp12", &orin, &format));
+	assert_false(roofline_format_parse("", &orin, &format));
+	assert_false(roofline_format_parse("fp16fp16fp16fp16fp16", &orin, &format));
+	/* what JSON prints can be typed */
+	for (int i = 0; i < PRECISIONS; i++) {
+		assert_true(roofline_format_parse(precision_name(i), &nano, &format));
+		assert_int_equal(format.precision, i);
+	}
+}
+
+static void test_models(void **state)
+{
+	static const char *const spelled[][2] = {
+		{"resnet50", "ResNet-50"},
+		{"ResNet-50 v1.5", "ResNet-50"},
+		{"resnet_50.onnx", "ResNet-50"},
+		{"yolov8n", "YOLOv8n"},
+		{"YOLO8n 640", "YOLOv8n"},
+		{"yolov8n.engine", "YOLOv8n"},
+		{"yolo11x-640x640", "YOLO11x"},
+		{"YOLOv11m", "YOLO11m"},
+		{"yolov3_416", "YOLOv3-416"},
+		{"yolov3-tiny", "YOLOv3-tiny-416"},
+		{"vit_b_16", "ViT-B/16"},
+		{"bert-large", "BERT-large-384"},
+		{"Llama 3.1 8B", "Llama-3.1-8B"},
+		{"mobilenet_v2", "MobileNetV2"},
+		{"yolov3-tiny-416", "YOLOv3-tiny-416"},
+	};
+	static const char *const unknown[] = {"",	 "-",		"yolov3",
+					      "yolov8",	 "resnet",	"resnet101",
+					      "resnet5", "yolov8n-320", "\xff\xfe"};
+	char names[1024], small[8];
+	const struct model *models;
+	size_t n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(spelled) / sizeof(spelled[0]); i++) {
+		const struct model *model = model_by_name(spelled[i][0]);
+
+		if (!model || strcmp(model->name, spelled[i][1]))
+			fail_msg("'%s' is %s", spelled[i][0], model ? model->name : "unknown");
+	}
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		assert_null(model_by_name(unknown[i]));
+	models = models_all(&n);
+	for (size_t i = 0; i < n; i++) {
+		assert_ptr_equal(model_by_name(models[i].name), &models[i]);
+		assert_true(models[i].gflop > 0 && models[i].params_m > 0 && *models[i].source);
+		assert_true(isnan(models[i].gmac) == (models[i].unit != MODEL_GIVES_GMAC));
+	}
+	models_like("yolov8z", names, sizeof(names));
+	assert_string_equal(names, "YOLOv8n, YOLOv8s, YOLOv8m, YOLOv8l, YOLOv8x");
+	models_like("qwen", names, sizeof(names));
+	assert_non_null(strstr(names, "ResNet-18, ResNet-50"));
+	assert_non_null(strstr(names, "Llama-2-7B"));
+	models_like("qwen", small, sizeof(small));
+	assert_true(strlen(small) < sizeof(small));
+	assert_near(model_by_name("resnet50")->gflop, 8.18, 1e-3);
+	assert_near(model_by_name("vgg16")->gflop, 30.9, 2e-3);
+	assert_near(model_by_name("vit-b/16")->gflop, 35.1, 2e-3);
+}
+
+static void test_thresholds_have_reasons(void **state)
+{
+	struct board_ceilings ceilings;
+
+	(void)state;
+	for (int i = 0; i < ROOFLINE_THRESHOLDS; i++)
+		assert_true(roofline_thresholds[i].name && *roofline_thresholds[i].reason);
+	for (int i = 0; i < ROOFLINE_CLAIMS; i++)
+		assert_true(*roofline_claims[i].claim && *roofline_claims[i].fact);
+	ceilings_at(&ceilings, SOC_T234, 8, 1020, 128, 3199);
+	assert_near(ceilings.dram_practical / ceilings.dram,
+		    roofline_thresholds[ROOFLINE_DRAM_PRACTICAL].share, 1e-12);
+}
+
+#define ARGS 24
+
+struct output {
+	char out[16384], err[16384];
+	int status;
+};
+
+static void take_all(FILE *file, char *text, size_t size)
+{
+	size_t n;
+
+	rewind(file);
+	n = fread(text, 1, size - 1, file);
+	text[n] = '\0';
+	assert_true(n < size - 1);
+	fclose(file);
+}
+
+/* In a child: argp exits by itself. */
+static void run_command(struct output *output, char *const *args)
+{
+	char *argv[ARGS + 2] = {(char *)"tegratrace roofline"};
+	FILE *out = tmpfile(), *err = tmpfile();
+	int argc = 1, status;
+	pid_t pid;
+
+	assert_true(out && err);
+	for (; args[argc - 1]; argc++)
+		argv[argc] = args[argc - 1];
+	fflush(NULL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		dup2(fileno(out), STDOUT_FILENO);
+		dup2(fileno(err), STDERR_FILENO);
+		exit(roofline_command(argc, argv));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	output->status = WEXITSTATUS(status);
+	take_all(out, output->out, sizeof(output->out));
+	take_all(err, output->err, sizeof(output->err));
+}
+
+#define RUN(output, ...) run_command(output, (char *const[ARGS + 1]){__VA_ARGS__, NULL})
+
+static json_t *member(const json_t *object, const char *path)
+{
+	char text[128], *rest = text, *key;
+	json_t *value = (json_t *)object;
+
+	snprintf(text, sizeof(text), "%s", path);
+	while ((key = strsep(&rest, ".")))
+		value = json_object_get(value, key);
+	if (!value)
+		fail_msg("no %s in the JSON", path);
+	return value;
+}
+
+static json_t *parsed(const struct output *output)
+{
+	json_error_t error;
+	json_t *object;
+
+	assert_int_equal(output->status, 0);
+	assert_string_equal(output->err, "");
+	object = json_loads(output->out, 0, &error);
+	if (!object)
+		fail_msg("%s", error.text);
+	return object;
+}
+
+static void check_shape(const char *text)
+{
+	int lines = 0;
+
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1, lines++)
+		assert_true(strcspn(line, "\n") <= 100);
+	assert_true(lines > 0 && lines <= 25);
+}
+
+static void test_command_text(void **state)
+{
+	struct output output;
+
+	(void)state;
+	RUN(&output, "--module", "orin-nano-super", "--mode", "maxn_super", "--model", "yolov8n",
+	    "--latency", "4.43");
+	assert_int_equal(output.status, 0);
+	assert_string_equal(output.err, "");
+	check_shape(output.out);
+	assert_non_null(strstr(output.out, "neither-roof: 12 % of the FP16 TC roof"));
+	assert_non_null(strstr(output.out, "Jetson Orin Nano 8GB Super, MAXN_SUPER"));
+	assert_non_null(strstr(output.out, "16.7 TFLOP/s"));
+	assert_non_null(strstr(output.out, "lower bound"));
+	/* in the default mode half of the SMs are gated: the largest mode is shown beside it */
+	RUN(&output, "--module", "agx orin 64gb", "--gflop", "8.9", "--fps", "100", "--bytes",
+	    "5M");
+	assert_int_equal(output.status, 0);
+	check_shape(output.out);
+	assert_non_null(strstr(output.out, "8 of 16 SM"));
+	assert_non_null(strstr(output.out, "42.6 TFLOP/s"));
+	assert_non_null(strstr(output.out, "default mode is assumed"));
+}
+
+static void test_command_fits_the_screen(void **state)
+{
+	struct output output;
+	const struct module *modules;
+	size_t n;
+
+	(void)state;
+	modules = modules_all(&n);
+	for (size_t i = 0; i < n; i++) {
+		RUN(&output, "--module", (char *)modules[i].name, "--model", "bert-large",
+		    "--latency", "0.1", "--peak-flops", "40G", "--peak-bw", "102.4GB/s");
+		assert_int_equal(output.status, 0);
+		check_shape(output.out);
+		assert_non_null(strstr(output.out, "impossible"));
+	}
+}
+
+static void test_command_answers_the_blog(void **state)
+{
+	struct output output;
+	json_t *object;
+
+	(void)state;
+	RUN(&output, "--module", "Orin Nano 8GB", "--precision", "fp32", "--peak-flops", "40G",
+	    "--peak-bw", "102.4GB/s", "--gflop", "7.7", "--latency", "25", "--bytes", "102M",
+	    "--json");
+	object = parsed(&output);
+	assert_string_equal(json_string_value(member(object, "roofline.point.bound")),
+			    "impossible");
+	assert_near(json_number_value(member(object, "roofline.point.share_of_roof")), 7.7, 1e-9);
+	assert_non_null(strstr(output.out, "40 is the sparse INT8 TOPS"));
+	assert_non_null(strstr(output.out, "FP32 1.28 TFLOP/s"));
+	assert_non_null(strstr(output.out, "this mode 68.3 GB/s"));
+	assert_non_null(strstr(output.out, "with the table's roofs under-utilised: 24 %"));
+	json_decref(object);
+
+	RUN(&output, "--module", "orin-nano-super", "--precision", "int8", "--peak-flops",
+	    "67 TOPS");
+	assert_non_null(strstr(output.out, "sparse peak"));
+	RUN(&output, "--help");
+	assert_int_equal(output.status, 0);
+	assert_non_null(strstr(output.out, "85 C"));
+}
+
+static void test_command_json(void **state)
+{
+	static const char *const keys[] = {"precision", "peak_flops", "peak_bw", "ridge", "point"};
+	struct output output;
+	json_t *object;
+
+	(void)state;
+	RUN(&output, "--module", "p3448-0000", "--model", "yolov3-416", "--latency", "202.84ms",
+	    "--json");
+	object = parsed(&output);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		assert_non_null(json_object_get(json_object_get(object, "roofline"), keys[i]));
+	assert_int_equal(json_object_size(json_object_get(object, "roofline")), 5);
+	assert_int_equal(json_object_size(member(object, "roofline.point")), 4);
+	assert_string_equal(json_string_value(member(object, "roofline.precision")), "fp16");
+	assert_near(json_number_value(member(object, "roofline.peak_flops")), 471.8592e9, 1e-9);
+	assert_near(json_number_value(member(object, "roofline.point.share_of_roof")), 0.6885,
+		    1e-3);
+	assert_string_equal(json_string_value(member(object, "roofline.point.bound")),
+			    "compute-bound");
+	assert_int_equal(json_array_size(member(object, "ceilings")), 4);
+	assert_string_equal(json_string_value(member(object, "workload.traffic")), "lower-bound");
+	assert_true(json_is_null(member(object, "workload.batch")));
+	json_decref(object);
+
+	/* Thor below its largest mode: clocks unknown, so null and no verdict */
+	RUN(&output, "--module", "thor", "--mode", "120W", "--gflop", "8", "--fps", "9", "--json");
+	object = parsed(&output);
+	assert_true(json_is_null(member(object, "roofline.peak_flops")));
+	assert_true(json_is_null(member(object, "roofline.point.bound")));
+	assert_true(json_is_null(member(object, "roofline.point.intensity")));
+	json_decref(object);
+}
+
+static void test_command_unknown_board(void **state)
+{
+	struct output output;
+	json_t *object;
+
+	(void)state;
+	RUN(&output, "--module", "Jetson X9000", "--peak-flops", "100T", "--peak-bw", "500G",
+	    "--gflop", "16.1", "--bytes", "4.5G", "--fps", "90", "--json");
+	object = parsed(&output);
+	assert_true(json_is_null(member(object, "module")));
+	assert_near(json_number_value(member(object, "roofline.ridge")), 200, 1e-9);
+	assert_string_equal(json_string_value(member(object, "roofline.point.bound")),
+			    "memory-bandwidth-bound");
+	assert_int_equal(json_array_size(member(object, "ceilings")), 3);
+	json_decref(object);
+	RUN(&output, "--peak-flops", "100T");
+	assert_int_equal(output.status, 0);
+	check_shape(output.out);
+}
+
+static void check_usage(struct output *output, const char *message)
+{
+	assert_int_equal(output->status, 2);
+	assert_string_equal(output->out, "");
+	if (!strstr(output->err, message))
+		fail_msg("'%s' is not in '%s'", message, output->err);
+}
+
+static void test_command_errors(void **state)
+{
+	struct output output;
+
+	(void)state;
+	RUN(&output, "--module", "orin banana", "--model", "resnet50", "--fps", "1");
+	check_usage(&output, "AGX Xavier 32GB");
+	RUN(&output, "--module", "nano", "--model", "yolov9", "--fps", "1");
+	check_usage(&output, "YOLOv8n");
+	RUN(&output, "--module", "nano", "--mode", "MAXN_SUPER", "--fps", "1");
+	check_usage(&output, "it has MAXN, 5W");
+	RUN(&output, "--module", "nano", "--precision", "int8");
+	check_usage(&output, "it has fp32, fp16");
+	RUN(&output, "--module", "nano", "--precision", "fp12");
+	check_usage(&output, "unknown precision");
+	RUN(&output, "--model", "resnet50", "--fps", "1");
+	check_usage(&output, "no ceilings");
+	RUN(&output, "--module", "nano", "--model", "resnet50", "--gflop", "8");
+	check_usage(&output, "not both");
+	RUN(&output, "--module", "nano", "--latency", "1", "--fps", "8");
+	check_usage(&output, "not both");
+	RUN(&output, "--module", "nano", "--latency", "0");
+	check_usage(&output, "--latency");
+	RUN(&output, "--module", "nano", "--batch", "1.5");
+	check_usage(&output, "whole number");
+	RUN(&output, "--module", "nano", "--gflop", "4.09GMAC");
+	check_usage(&output, "1 GMAC is 2 GFLOP");
+	RUN(&output, "--peak-flops", "16.7");
+	check_usage(&output, "16.7T?");
+	RUN(&output, "--module", "nano", "resnet50");
+	check_usage(&output, "unknown word");
+}
+
+static void check_row_by_command(const struct row *row)
+{
+	char peak[64], bandwidth[64], gflop[64], latency[64], bytes[64];
+	struct output output;
+	json_t *object;
+
+	snprintf(peak, sizeof(peak), "%gG", row->roof_gflops);
+	snprintf(bandwidth, sizeof(bandwidth), "%gGB/s", row->dram_gb_s);
+	snprintf(gflop, sizeof(gflop), "%g", row->gflop);
+	snprintf(latency, sizeof(latency), "%g", row->latency_ms);
+	snprintf(bytes, sizeof(bytes), "%gM", row->traffic_mb);
+	RUN(&output, "--peak-flops", peak, "--peak-bw", bandwidth, "--gflop", gflop, "--latency",
+	    latency, "--bytes", bytes, "--json");
+	object = parsed(&output);
+	check_percent(row, "share",
+		      100 * json_number_value(member(object, "roofline.point.share_of_roof")),
+		      fmax(row->roof_pct, row->dram_pct));
+	assert_string_equal(json_string_value(member(object, "roofline.point.bound")),
+			    row->verdict);
+	json_decref(object);
+}
+
+static void test_corpus_by_command(void **state)
+{
+	(void)state;
+	assert_int_equal(each_row(check_row_by_command), 22);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_corpus),
+		cmocka_unit_test(test_corpus_roofs_from_the_module_table),
+		cmocka_unit_test(test_corpus_traffic_from_the_model_table),
+		cmocka_unit_test(test_corpus_by_command),
+		cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_rate_instead_of_latency),
+		cmocka_unit_test(test_traffic_of_emc),
+		cmocka_unit_test(test_bounds_at_their_edges),
+		cmocka_unit_test(test_unknown_is_not_a_verdict),
+		cmocka_unit_test(test_the_blog),
+		cmocka_unit_test(test_suspects),
+		cmocka_unit_test(test_odd_inputs),
+		cmocka_unit_test(test_parse_si),
+		cmocka_unit_test(test_format),
+		cmocka_unit_test(test_precision_names),
+		cmocka_unit_test(test_models),
+		cmocka_unit_test(test_thresholds_have_reasons),
+		cmocka_unit_test(test_command_text),
+		cmocka_unit_test(test_command_fits_the_screen),
+		cmocka_unit_test(test_command_answers_the_blog),
+		cmocka_unit_test(test_command_json),
+		cmocka_unit_test(test_command_unknown_board),
+		cmocka_unit_test(test_command_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
