@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Whole boards as folders: live runs without tegrastats, throttling that happens during the run."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import threading
+
+import pytest
+
+import harness
+
+BOARDS = pathlib.Path("tests/fixtures/boards").resolve()
+
+
+class Board:
+    """A copy that a test may change while tegratrace reads it."""
+
+    def __init__(self, folder, name):
+        self.root = folder / name
+        shutil.copytree(BOARDS / name, self.root, symlinks=True)
+
+    def write(self, pattern, text):
+        paths = sorted(self.root.glob(pattern))
+        assert paths, pattern
+        for path in paths:
+            path.write_text(f"{text}\n", encoding="ascii")
+
+    def cooling(self, kind, state):
+        for path in self.root.glob("sys/class/thermal/cooling_device*"):
+            if (path / "type").read_text(encoding="ascii").strip() == kind:
+                (path / "cur_state").write_text(f"{state}\n", encoding="ascii")
+                return
+        raise AssertionError(kind)
+
+    def zone(self, kind, celsius):
+        for path in self.root.glob("sys/class/thermal/thermal_zone*"):
+            if (path / "type").read_text(encoding="ascii").strip() == kind:
+                (path / "temp").write_text(f"{int(celsius * 1000)}\n", encoding="ascii")
+                return
+        raise AssertionError(kind)
+
+    def gpu_load(self, percent):
+        self.write("sys/**/load", int(percent * 10))
+
+    def run(self, pid, seconds=3, change=None):
+        """The report of a live run; change() happens in the middle of it."""
+        env = {**os.environ, "TEGRATRACE_ROOT": str(self.root)}
+        timer = threading.Timer(seconds / 2, change) if change else None
+        if timer:
+            timer.start()
+        done = subprocess.run([harness.TEGRATRACE, "-q", "--json", "-p", str(pid), "-d",
+                               str(seconds)], capture_output=True, env=env, check=True,
+                              timeout=harness.LIMIT)
+        if timer:
+            timer.join()
+        return harness.parse_report(done.stdout)
+
+
+@pytest.fixture(name="board")
+def fixture_board(tmp_path):
+    return lambda name: Board(tmp_path, name)
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in BOARDS.iterdir() if path.is_dir()))
+def test_every_board_gives_a_report(board, sleeper, name):
+    report = board(name).run(sleeper.pid, 1)
+    assert report["host"]["module"]
+    assert report["tegra"]["source"] is None or report["tegra"]["source"].startswith("sysfs")
+    assert report["verdict"]["class"] not in ("thermal-throttled", "power-throttled")
+
+
+def test_samples_come_from_sysfs(board, sleeper):
+    fixture = board("orin-nano-super-r36")
+    fixture.gpu_load(43)
+    report = fixture.run(sleeper.pid, 2)
+    assert report["tegra"]["state"] == "live"
+    assert report["tegra"]["gpu"]["busy"] == pytest.approx(0.43, abs=0.005)
+    assert report["tegra"]["samples"] >= 10
+    assert report["host"]["power_mode"] == "MAXN_SUPER"
+
+
+def test_under_voltage(board, sleeper):
+    fixture = board("orin-nano-super-r36")
+    fixture.gpu_load(99)
+    before = int(next(fixture.root.glob("sys/class/hwmon/*/oc1_event_cnt")).read_text("ascii"))
+    report = fixture.run(sleeper.pid, 4, lambda: fixture.write(
+        "sys/class/hwmon/*/oc1_event_cnt", before + 3))
+    verdict = report["verdict"]
+    assert verdict["class"] == "power-throttled"
+    assert "3 times" in verdict["headline"] and "under-voltage" in verdict["headline"]
+
+
+def test_a_few_oc3_events_are_normal(board, sleeper):
+    fixture = board("orin-nano-super-r36")
+    fixture.gpu_load(99)
+    before = int(next(fixture.root.glob("sys/class/hwmon/*/oc3_event_cnt")).read_text("ascii"))
+    report = fixture.run(sleeper.pid, 4, lambda: fixture.write(
+        "sys/class/hwmon/*/oc3_event_cnt", before + 31))
+    # 31 x 1.07 ms x 1/2 of 4 s: 0.4 %
+    assert report["verdict"]["class"] == "compute-bound"
+
+
+def test_thermal_throttling(board, sleeper):
+    fixture = board("orin-nano-super-r36")
+    fixture.gpu_load(99)
+
+    def heat():
+        fixture.zone("gpu-thermal", 99.5)
+        fixture.cooling("gpu-throttle-alert", 1)
+
+    report = fixture.run(sleeper.pid, 4, heat)
+    assert report["verdict"]["class"] == "thermal-throttled"
+    assert "gpu-throttle-alert" in json.dumps(report["verdict"])
+
+
+@pytest.mark.parametrize("what", ("heat", "fan", "surface"))
+def test_no_false_alarm(board, sleeper, what):
+    """Heat alone, a fan at full speed and the surface notice are no throttling."""
+    fixture = board("orin-nano-super-r36")
+    fixture.gpu_load(99)
+    if what == "heat":
+        fixture.zone("gpu-thermal", 98)
+        fixture.zone("tj-thermal", 98)
+    elif what == "fan":
+        fixture.cooling("pwm-fan", 3)
+    else:
+        fixture.zone("tj-thermal", 75)
+        fixture.cooling("hot-surface-alert", 1)
+    assert fixture.run(sleeper.pid, 2)["verdict"]["class"] == "compute-bound"
+
+
+def test_the_mode_caps_the_gpu(board, sleeper):
+    """AGX Orin 64GB in its default mode: 8 of 16 SMs at 612 of 1300.5 MHz."""
+    fixture = board("agx-orin-64gb-r36")
+    fixture.gpu_load(99)
+    for path in fixture.root.glob("sys/class/devfreq/*gpu*/cur_freq"):
+        path.write_text("612000000\n", encoding="ascii")
+    verdict = fixture.run(sleeper.pid, 2)["verdict"]
+    assert verdict["class"] == "clock-capped"
+    assert verdict["gain_bound"] == pytest.approx(1300.5 / 612 * 2, rel=0.02)
+    assert "nvpmodel -m 3" in " ".join(verdict["next_steps"])
