@@ -104,7 +104,7 @@ static void find_traffic(const struct roofline_input *input, struct roofline_poi
 		return;
 	point->traffic = ROOFLINE_TRAFFIC_EMC;
 	if (!isnan(emc) && !isnan(known(input->now.dram))) {
-		point->bytes_per_s = emc * input->now.dram;
+		point->bytes_per_s = share_known(emc * input->now.dram);
 		point->bytes_per_item = ratio(point->bytes_per_s, point->items_per_s);
 		return;
 	}

@@ -110,9 +110,8 @@ static void check_bandwidth(const struct roofline_origin *origin, struct rooflin
 		roofline_note(notes, "not \"%s\": %s; this mode %s", claim->claim, claim->fact,
 			      right);
 	else
-		roofline_note(notes,
-			      "--peak-bw is %.2gx the table's %s of this mode (EMC %.0f MHz)",
-			      given / table, right, origin->mode->emc_mhz);
+		roofline_note(notes, "--peak-bw is %.2gx the table's %s of this mode",
+			      given / table, right);
 }
 
 static void check_rate(const struct roofline_input *input, struct roofline_notes *notes)

@@ -178,9 +178,14 @@ static void memory_steps(const struct roofline_input *input, const struct roofli
 	if (point->dram_practical_share < 1)
 		add_step(words, "a larger batch reads the weights once for more items");
 	else
-		add_step(words, "DRAM is at its practical limit: only fewer bytes an item help, or "
-				"a larger batch, which reads the weights once for more items");
+		add_step(words, "DRAM is at its practical limit; a larger batch reads the weights "
+				"less often");
 	mode_step(input->now.dram, input->largest.dram, "DRAM bandwidth", words);
+}
+
+static bool unusable(double value)
+{
+	return !isfinite(value) || value <= 0;
 }
 
 static void unknown_steps(const struct roofline_input *input, const struct roofline_point *point,
@@ -188,16 +193,18 @@ static void unknown_steps(const struct roofline_input *input, const struct roofl
 {
 	if (isnan(point->items_per_s))
 		add_step(words, "give the rate: --latency or --fps");
-	if (isnan(input->flop_per_item))
+	if (unusable(input->flop_per_item))
 		add_step(words, "give the work: --model or --gflop");
 	if (isnan(point->bytes_per_item) && point->traffic != ROOFLINE_TRAFFIC_EMC)
 		add_step(words,
 			 "give the traffic: --bytes (at least weights + input + output), or a "
 			 "--model");
-	if (input->precision >= PRECISIONS || isnan(input->now.flops[input->precision]))
+	if (input->precision >= PRECISIONS || unusable(input->now.flops[input->precision]))
 		add_step(words, "give the roof: --peak-flops (for example 16.7T)");
-	if (isnan(input->now.dram))
+	if (unusable(input->now.dram))
 		add_step(words, "give the bandwidth: --peak-bw (for example 102.4G)");
+	if (!words->nsteps)
+		add_step(words, "the figures leave the range of numbers: check their units");
 }
 
 void roofline_words(const struct roofline_input *input, const struct roofline_point *point,

@@ -54,7 +54,6 @@ static bool parse_row(struct row *row, char *line)
 	char *cells[COLUMNS] = {NULL};
 	int n = 0;
 
-	line[strcspn(line, "\n")] = '\0';
 	while (line && n < COLUMNS)
 		cells[n++] = strsep(&line, "\t");
 	if (n != COLUMNS || !strcmp(cells[0], "id"))
@@ -141,22 +140,23 @@ static void check_row(const struct row *row)
 			 row->verdict);
 }
 
+/* The file is closed before the rows are used: a child's exit would move its offset. */
 static int each_row(void (*check)(const struct row *))
 {
 	FILE *f = corpus_or_skip();
-	char *line = NULL;
-	size_t room = 0;
+	char text[16384], *next = text;
 	struct row row;
 	int n = 0;
 
-	while (getline(&line, &room, f) > 0) {
-		if (!parse_row(&row, line))
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	assert_true(feof(f));
+	fclose(f);
+	while (next) {
+		if (!parse_row(&row, strsep(&next, "\n")))
 			continue;
 		check(&row);
 		n++;
 	}
-	free(line);
-	fclose(f);
 	return n;
 }
 
