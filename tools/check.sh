@@ -10,6 +10,7 @@ passed=0 failed=0 skipped=0
 failures=()
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
+mkdir "$logs/examples"
 
 # One check that passes or fails as a whole: NAME COMMAND...
 check() {
@@ -29,11 +30,12 @@ check() {
 # A cmocka program, one count a test: NAME PROGRAM
 cmocka() {
 	local name=$1 program=$2 status p f s
-	CMOCKA_MESSAGE_OUTPUT=TAP "$program" >"$logs/out" 2>&1
+	CMOCKA_MESSAGE_OUTPUT=TAP TEGRATRACE_EXAMPLES=$logs/examples "$program" >"$logs/out" 2>&1
 	status=$?
-	p=$(grep -E '^ok ' "$logs/out" | grep -cv '# SKIP')
-	f=$(grep -cE '^not ok ' "$logs/out")
-	s=$(grep -cE '^ok .*# SKIP' "$logs/out")
+	# cmocka writes a skipped test as "not ok N # SKIP".
+	p=$(grep -cE '^ok ' "$logs/out")
+	f=$(grep -E '^not ok ' "$logs/out" | grep -cv '# SKIP')
+	s=$(grep -cE '^not ok .*# SKIP' "$logs/out")
 	# Ended without saying so test by test: a crash, or a sanitizer at exit.
 	[ "$status" = 0 ] || [ "$f" -gt 0 ] || f=1
 	[ "$((p + f + s))" -gt 0 ] || f=1
@@ -44,7 +46,7 @@ cmocka() {
 		echo "FAILED  $name: $f of $((p + f + s))"
 	else
 		echo "ok      $name: $p passed, $s skipped"
-		[ "$s" = 0 ] || grep -vE '^(ok|1\.\.)' "$logs/out" | sed 's/^/        /'
+		[ "$s" = 0 ] || grep -vE '^(ok|1\.\.|# ok)' "$logs/out" | sed 's/^/        /'
 	fi
 }
 

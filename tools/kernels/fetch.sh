@@ -1,0 +1,176 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Fetches Debian's arm64 kernels, and a static busybox for them, through apt: from the mirror that
+# this machine's own sources name, checked with Debian's keys, with lists of its own so that the
+# machine's are left alone. No root. Kept in $TEGRATRACE_KERNELS, else in the user's cache.
+# Usage: tools/kernels/fetch.sh NAME...     (5.10, 6.1, 6.12, sid, 5.10-rt, 6.12-16k, busybox)
+# Prints a line each: "NAME<TAB>FOLDER" with vmlinuz and config (or busybox) in it, or
+# "NAME<TAB>-<TAB>why not". REFRESH=1 looks for newer ones.
+set -eu
+
+cache=${TEGRATRACE_KERNELS:-${XDG_CACHE_HOME:-$HOME/.cache}/tegratrace/kernels}
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+limit=${FETCH_SECONDS:-300}
+apt=$cache/apt
+problem=
+
+# name -> suite, package
+kernel_suite() {
+	case $1 in
+	5.10*) echo bullseye ;;
+	6.1 | 6.1-*) echo bookworm ;;
+	6.12*) echo trixie ;;
+	sid*) echo sid ;;
+	busybox) echo bookworm ;;
+	*) return 1 ;;
+	esac
+}
+kernel_package() {
+	case $1 in
+	*-rt) echo linux-image-rt-arm64 ;;
+	*-16k) echo linux-image-arm64-16k ;;
+	busybox) echo busybox-static ;;
+	*) echo linux-image-cloud-arm64 ;;
+	esac
+}
+
+# What this machine's sources say of Debian itself, or of its security archive.
+mirror_of() { # LABEL
+	apt-get indextargets --format '$(LABEL)|$(REPO_URI)' 'Identifier: Packages' 2>/dev/null |
+		sed -n "s/^$1|//p" | head -n 1
+}
+
+write_sources() {
+	local main security suite
+	main=$(mirror_of Debian)
+	security=$(mirror_of Debian-Security)
+	if [ -z "$main" ]; then
+		problem="apt's sources name no mirror of Debian (apt-get update done?)"
+		return 1
+	fi
+	if [ ! -r $keys ]; then
+		problem="no keys of Debian: apt-get install debian-archive-keyring"
+		return 1
+	fi
+	for suite in bullseye bookworm trixie sid; do
+		echo "deb [signed-by=$keys arch=arm64] $main $suite main"
+		case $suite in
+		bullseye | bookworm | trixie)
+			[ -z "$security" ] ||
+				echo "deb [signed-by=$keys arch=arm64] $security $suite-security main"
+			;;
+		esac
+	done >"$apt/sources.list"
+}
+
+set_up_apt() {
+	mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial"
+	: >"$apt/status"
+	cat >"$apt/apt.conf" <<-CONF
+		Dir::State "$apt/state";
+		Dir::State::status "$apt/status";
+		Dir::Cache "$apt/cache";
+		Dir::Etc::sourcelist "$apt/sources.list";
+		Dir::Etc::sourceparts "-";
+		APT::Architecture "arm64";
+		APT::Architectures "arm64";
+		Acquire::Languages "none";
+		Acquire::Retries "2";
+		APT::Sandbox::User "";
+	CONF
+	write_sources || return 1
+	# An old list names packages that the mirror no longer has. A suite that is gone is no error
+	# here: its kernels are then not found.
+	if [ -n "$(find "$apt/updated" -mmin -1440 2>/dev/null)" ]; then
+		return 0
+	fi
+	if ! APT_CONFIG=$apt/apt.conf timeout "$limit" apt-get -qq update >"$apt/log" 2>&1; then
+		problem="apt-get update: $(grep -m1 -E '^[EW]:' "$apt/log" || echo 'no answer in time')"
+		ls "$apt"/state/lists/*_Packages >/dev/null 2>&1 || return 1
+	fi
+	touch "$apt/updated"
+}
+
+# The newest version of a package in a suite or its security updates.
+version_in() { # PACKAGE SUITE
+	APT_CONFIG=$apt/apt.conf apt-cache madison "$1" 2>/dev/null |
+		awk -F' *[|] *' -v suite="$2" '{
+			split($3, source, " ")
+			split(source[2], of, "/")
+			if (of[1] == suite || of[1] == suite "-security") print $2
+		}' | head -n 1
+}
+
+# From the package that only depends on the present kernel to the one that has the image.
+image_package() { # PACKAGE VERSION
+	local next
+	next=$(APT_CONFIG=$apt/apt.conf apt-cache depends "$1=$2" |
+		sed -n 's/^ *Depends: \(linux-\(image\|binary\)-[0-9].*\)/\1/p' | sort | head -n 1)
+	if [ -z "$next" ] || [ "$next" = "$1" ]; then
+		echo "$1"
+	else
+		image_package "$next" "$2"
+	fi
+}
+
+# Into FOLDER, all or nothing.
+download() { # NAME FOLDER
+	local suite package version image tmp=$cache/tmp.$$
+	suite=$(kernel_suite "$1") package=$(kernel_package "$1")
+	version=$(version_in "$package" "$suite")
+	if [ -z "$version" ]; then
+		problem="the mirror has no $package in $suite${problem:+ ($problem)}"
+		return 1
+	fi
+	image=$(image_package "$package" "$version")
+	rm -rf "$tmp"
+	mkdir -p "$tmp/root"
+	if ! (cd "$tmp" && APT_CONFIG=$apt/apt.conf timeout "$limit" \
+		apt-get -qq download "$image=$version") >"$apt/log" 2>&1; then
+		problem="$image $version: $(grep -m1 '^E:' "$apt/log" || echo 'no answer in time')"
+		rm -rf "$tmp"
+		return 1
+	fi
+	dpkg-deb --fsys-tarfile "$tmp"/*.deb |
+		tar -x -C "$tmp/root" --wildcards './boot/vmlinu*' './boot/config*' './bin/busybox' \
+			'./usr/bin/busybox' './usr/lib/modules/*/vmlinuz' './usr/lib/modules/*/config' \
+			2>/dev/null || true
+	mkdir -p "$tmp/out"
+	find "$tmp/root" -type f -name 'vmlinu*' -exec cp {} "$tmp/out/vmlinuz" \;
+	find "$tmp/root" -type f -name 'config*' -exec cp {} "$tmp/out/config" \;
+	find "$tmp/root" -type f -name busybox -exec cp {} "$tmp/out/busybox" \;
+	if [ ! -s "$tmp/out/vmlinuz" ] && [ ! -s "$tmp/out/busybox" ]; then
+		problem="$image $version holds no kernel"
+		rm -rf "$tmp"
+		return 1
+	fi
+	echo "$image $version" >"$tmp/out/package"
+	rm -rf "$2"
+	mv "$tmp/out" "$2"
+	rm -rf "$tmp"
+}
+
+ready=
+mkdir -p "$cache"
+for name in "$@"; do
+	if ! kernel_suite "$name" >/dev/null; then
+		printf '%s\t-\tno kernel of that name is known\n' "$name"
+		continue
+	fi
+	folder=$cache/$name
+	if [ -e "$folder/package" ] && [ -z "${REFRESH:-}" ]; then
+		printf '%s\t%s\n' "$name" "$folder"
+		continue
+	fi
+	if [ -z "$ready" ]; then
+		set_up_apt && ready=yes || ready=no
+	fi
+	if [ $ready = yes ] && download "$name" "$folder"; then
+		printf '%s\t%s\n' "$name" "$folder"
+	elif [ -e "$folder/package" ]; then
+		echo "kernels: $name stays as it is: $problem" >&2
+		printf '%s\t%s\n' "$name" "$folder"
+	else
+		printf '%s\t-\t%s\n' "$name" "$problem"
+	fi
+done

@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Installs what the static binaries and the kernel matrix need, from Debian's own packages, and
+# nothing that is there already: the cross compiler, the libraries of the other architecture, QEMU.
+# Usage: tools/kernels/install-deps.sh
+set -eu
+
+case $(dpkg --print-architecture) in
+arm64) cross='' foreign=amd64 triplet=x86-64-linux-gnu ;;
+*) cross='libc6-dev-arm64-cross' foreign=arm64 triplet=aarch64-linux-gnu ;;
+esac
+wanted="gcc-$triplet $cross cpio qemu-system-arm"
+for library in libbpf-dev libelf-dev zlib1g-dev libjansson-dev; do
+	wanted="$wanted $library $library:$foreign"
+done
+
+installed() {
+	dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q '^install ok installed'
+}
+
+missing=
+for package in $wanted; do
+	installed "$package" || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+if [ "$(id -u)" != 0 ]; then
+	echo "kernels: not root; run: sudo dpkg --add-architecture $foreign && sudo apt-get update &&" \
+		"sudo apt-get install$missing" >&2
+	exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+dpkg --print-foreign-architectures | grep -qx "$foreign" || dpkg --add-architecture "$foreign"
+apt-get -qq update
+# shellcheck disable=SC2086
+apt-get -qq install -y --no-install-recommends $missing >/dev/null

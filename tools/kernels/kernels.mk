@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make static ARCH=arm64|amd64  one static binary, BPF programs inside: runs wherever the kernel can
+# make check-kernels            boots that binary on Debian's arm64 kernels under QEMU: no root, no KVM
+# make check-kernels-short      the two oldest of them, with and without BTF
+#
+# Included by the Makefile; everything it makes lies in $(BUILD)/static.
+
+STATIC := $(BUILD)/static
+STATIC_ARCHES := amd64 arm64
+STATIC_ARCH := $(or $(filter $(STATIC_ARCHES),$(ARCH)),amd64)
+STATIC_TRIPLET_amd64 := x86_64-linux-gnu
+STATIC_TRIPLET_arm64 := aarch64-linux-gnu
+STATIC_MAX_BYTES := $(shell echo $$((6 * 1024 * 1024)))
+STATIC_CFLAGS := $(filter-out -g,$(CFLAGS)) -ffunction-sections -fdata-sections \
+	-ffile-prefix-map=$(CURDIR)=.
+STATIC_LDFLAGS := -static -Wl,--gc-sections -Wl,--build-id=sha1 -s
+
+# What runs inside the virtual machine.
+KERNELS_LOADS := hog sleepers pingpong churn exec_thread stopped demo_pipeline fake_tegrastats
+KERNELS_ALL   := 5.10 6.1 6.12 sid 5.10-rt 6.12-16k
+KERNELS_SHORT := 5.10 6.1
+
+.PHONY: static static-workloads kernels-deps check-kernels check-kernels-short
+
+static: $(STATIC)/tegratrace-$(STATIC_ARCH)
+static-workloads: $(KERNELS_LOADS:%=$(STATIC)/$(STATIC_ARCH)/load/%) \
+		$(STATIC)/$(STATIC_ARCH)/load/guest_check
+
+# $(1): Debian architecture, $(2): GNU triplet. The libraries are Debian's, of that architecture.
+define static_rules
+$(STATIC)/$(1)/%.o: %.c | $(SKELS)
+	$$(call msg,CC,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$(2)-gcc $$(STATIC_CFLAGS) -MMD -MP -c $$< -o $$@
+
+$(STATIC)/$(1)/src/report/schema.o: src/report/schema.json
+
+$(STATIC)/tegratrace-$(1): $(SRCS:%.c=$(STATIC)/$(1)/%.o)
+	$$(call msg,LINK,$$@)
+	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -o $$@ $$^ $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
+		$(PKG_CONFIG) --static --libs $(LIBS)) -lm
+	$$(Q)size=$$$$(wc -c <$$@); [ "$$$$size" -le $(STATIC_MAX_BYTES) ] || \
+		{ echo "$$@: $$$$size bytes, more than $(STATIC_MAX_BYTES)" >&2; rm $$@; exit 1; }
+
+$(STATIC)/$(1)/load/%: tests/workloads/%.c $(wildcard tests/workloads/*.h)
+	$$(call msg,CC,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$(2)-gcc -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -Itests/workloads -static -s -o $$@ $$< \
+		-lpthread -lm
+
+$(STATIC)/$(1)/load/guest_check: tests/kernels/guest_check.c
+	$$(call msg,CC,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$(2)-gcc -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -static -s -o $$@ $$< \
+		$$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig $(PKG_CONFIG) --static --libs jansson)
+
+-include $(SRCS:%.c=$(STATIC)/$(1)/%.d)
+endef
+$(foreach arch,$(STATIC_ARCHES),$(eval $(call static_rules,$(arch),$(STATIC_TRIPLET_$(arch)))))
+
+kernels-deps:
+	$(Q)tools/kernels/install-deps.sh
+
+check-kernels: kernels-deps
+	$(Q)$(MAKE) --no-print-directory static static-workloads ARCH=arm64
+	$(Q)BUILD=$(BUILD) tools/kernels/check.sh $(or $(KERNELS),$(KERNELS_ALL))
+
+check-kernels-short: kernels-deps
+	$(Q)$(MAKE) --no-print-directory static static-workloads ARCH=arm64
+	$(Q)BUILD=$(BUILD) POSTURES="$(or $(POSTURES),btf no-btf)" \
+		tools/kernels/check.sh $(or $(KERNELS),$(KERNELS_SHORT))
