@@ -45,7 +45,7 @@ WORKLOADS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/workloads/*.c)))
 BENCH    := $(patsubst %.c,$(BUILD)/%,$(sort $(filter-out %.bpf.c,$(wildcard tests/bench/*.c))))
 FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch])
 
-.PHONY: all clean demo check check-format deps bench workloads unit install
+.PHONY: all clean demo check check-format deps fuzz bench workloads unit install
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -111,6 +111,10 @@ check:
 
 check-format:
 	$(Q)clang-format --dry-run --Werror $(FORMATTED)
+
+fuzz:
+	$(Q)tools/install-deps.sh build test
+	$(Q)BUILD=$(BUILD) FUZZ_SECONDS=$(or $(FUZZ_SECONDS),1200) tools/fuzz.sh
 
 bench:
 	$(Q)tools/install-deps.sh build bench

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs every test and ends with one counted line: N passed, N failed, N skipped.
-# Usage: tools/check.sh [unit|asan|build|format|bpf|integration]...   (default: all)
+# Usage: tools/check.sh [format|build|bpf|unit|asan|fuzz|integration]...   (default: all)
 set -u
 
 export LC_ALL=C
@@ -30,7 +30,8 @@ check() {
 # A cmocka program, one count a test: NAME PROGRAM
 cmocka() {
 	local name=$1 program=$2 status p f s
-	CMOCKA_MESSAGE_OUTPUT=TAP TEGRATRACE_EXAMPLES=$logs/examples "$program" >"$logs/out" 2>&1
+	CMOCKA_MESSAGE_OUTPUT=TAP TEGRATRACE_EXAMPLES=$logs/examples "$program" \
+		</dev/null >"$logs/out" 2>&1
 	status=$?
 	# cmocka writes a skipped test as "not ok N # SKIP".
 	p=$(grep -cE '^ok ' "$logs/out")
@@ -83,7 +84,7 @@ integration() {
 
 sanitized=(SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" BUILD="$build/asan")
 for part in "${@:-all}"; do
-	case $part in all | format | build | bpf | unit | asan | integration) ;;
+	case $part in all | format | build | bpf | unit | asan | fuzz | integration) ;;
 	*)
 		echo "check: unknown part '$part'" >&2
 		exit 2
@@ -110,6 +111,18 @@ if wants asan; then
 	check "ASan+UBSan build" make -s "${sanitized[@]}" unit
 	export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 	unit_tests asan "$build/asan"
+fi
+if wants fuzz; then
+	# 60 s here; make fuzz takes 20 minutes.
+	FUZZ_SECONDS=${FUZZ_SECONDS:-60} BUILD=$build tools/fuzz.sh >"$logs/fuzz" 2>&1
+	case $? in
+	0) passed=$((passed + 1)) && echo "ok      fuzz" ;;
+	77) skipped=$((skipped + 1)) && echo "skipped fuzz: $(cat "$logs/fuzz")" ;;
+	*)
+		failed=$((failed + 1)) failures+=(fuzz)
+		sed 's/^/        /' "$logs/fuzz"
+		;;
+	esac
 fi
 wants integration && integration
 

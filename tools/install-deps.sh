@@ -37,9 +37,12 @@ if ! "$(dirname "$0")/find-bpftool.sh" >/dev/null 2>&1; then
 		missing="$missing bpftool"
 	fi
 fi
-# perf only serves a test of living beside other tools, so its absence is no failure.
+# perf serves one test of living beside other tools, libclang-rt the fuzzers: neither is a must.
 case " $wanted " in
-*" libcmocka-dev "*) command -v perf >/dev/null || optional=linux-perf ;;
+*" libcmocka-dev "*)
+	command -v perf >/dev/null || optional=linux-perf
+	installed libclang-rt-dev || optional="${optional:-} libclang-rt-dev"
+	;;
 esac
 
 [ -n "$missing${optional:-}" ] || exit 0
@@ -52,4 +55,6 @@ export DEBIAN_FRONTEND=noninteractive
 apt-get -qq update
 # shellcheck disable=SC2086
 [ -z "$missing" ] || apt-get -qq install -y --no-install-recommends $missing >/dev/null
-[ -z "${optional:-}" ] || apt-get -qq install -y --no-install-recommends "$optional" >/dev/null 2>&1 || true
+for package in ${optional:-}; do
+	apt-get -qq install -y --no-install-recommends "$package" >/dev/null 2>&1 || true
+done

@@ -11,6 +11,7 @@
 #include "base/msg.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/workload_options.h"
 #include "report/csv.h"
 #include "tegra/log.h"
 #include "tegra/sample_json.h"
@@ -24,6 +25,7 @@ struct settings {
 	enum csv_form form;
 	bool verbose, explain;
 	double interval_ms;
+	struct workload workload;
 	char **logs; /* NULL-terminated, inside argv */
 };
 
@@ -35,6 +37,8 @@ static const char doc[] = "The verdict from plain tegrastats logs: no root, on a
 			  "Exit status: 0; 1 no line is a tegrastats record, or the output failed; "
 			  "2 usage; 4 a log that "
 			  "cannot be read.";
+
+static const struct argp_child children[] = {{&workload_argp, 0, NULL, 5}, {0}};
 
 static const struct argp_option entries[] = {
 	{"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
@@ -54,6 +58,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	char *end;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &settings->workload;
+		return 0;
 	case KEY_JSON:
 		settings->json = true;
 		settings->json_file = arg;
@@ -143,6 +150,7 @@ static int judge_log(const struct settings *settings, struct output *output, con
 		options.ctx = printer;
 	}
 	session_init(&session);
+	session.workload = settings->workload;
 	err = tegra_log_read(&session, path, &options, line, sizeof(line));
 	if (err) {
 		msg_error("%s", line);
@@ -157,11 +165,13 @@ static int judge_log(const struct settings *settings, struct output *output, con
 
 int diagnose_command(int argc, char **argv)
 {
-	static const struct argp argp = {entries, parse_option, "LOG...", doc, NULL, NULL, NULL};
+	static const struct argp argp = {entries,  parse_option, "LOG...", doc,
+					 children, NULL,	 NULL};
 	struct settings settings = {.interval_ms = NAN};
 	struct output output;
 	int status, worst = EXIT_OK;
 
+	workload_init(&settings.workload);
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &settings))
 		return EXIT_USAGE;

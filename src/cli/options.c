@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/version.h"
+#include "cli/workload_options.h"
 
 const char *argp_program_version = "tegratrace " TEGRATRACE_VERSION;
 
@@ -39,6 +40,8 @@ enum {
 	KEY_EXPLAIN,
 	KEY_SLOTS,
 };
+
+static const struct argp_child children[] = {{&workload_argp, 0, NULL, 5}, {0}};
 
 static const struct argp_option entries[] = {
 	{NULL, 0, NULL, 0, "Target:", 1},
@@ -121,6 +124,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct options *options = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->workload;
+		return 0;
 	case 'p':
 		options->pids = arg;
 		return 0;
@@ -194,9 +200,11 @@ static void check(const struct options *options, int argc, char **argv)
 
 void options_parse(struct options *options, int argc, char **argv)
 {
-	static const struct argp argp = {entries, parse_option, args_doc, doc, NULL, NULL, NULL};
+	static const struct argp argp = {entries,  parse_option, args_doc, doc,
+					 children, NULL,	 NULL};
 
 	*options = (struct options){.follow = true, .interval_ms = 100};
+	workload_init(&options->workload);
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options))
 		exit(EXIT_USAGE);

@@ -41,6 +41,7 @@ struct options {
 	bool json;
 	const char *json_file; /* NULL: standard output */
 	bool json_schema;
+	struct workload workload;
 	bool verbose;
 	bool explain;
 	bool quiet;

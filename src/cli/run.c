@@ -455,6 +455,7 @@ int run_trace(const struct options *options)
 	run.command.status = -1;
 	session_init(&run.session);
 	board_read(&run.session.host);
+	run.session.workload = options->workload;
 	status = open_all(&run);
 	if (!status)
 		status = begin_window(&run);

@@ -92,6 +92,26 @@ static void check_temperature(const struct session *session, const struct facts 
 		    session->board.module, trip_c);
 }
 
+static void check_roofline(struct verdict *v)
+{
+	const struct roofline_point *point = &v->roofline_point;
+	const char *bound = roofline_bound_name(point->bound);
+	enum precision precision = v->roofline_input.precision;
+
+	if (!v->has_roofline)
+		add(v, "point on the roofline", CHECK_UNKNOWN,
+		    "say what runs and how fast: --model NAME --latency MS");
+	else if (!bound || precision >= PRECISIONS)
+		add(v, "point on the roofline", CHECK_UNKNOWN,
+		    "the ceilings of this board are not known: tegratrace roofline --peak-flops "
+		    "...");
+	else
+		add(v, "point on the roofline",
+		    point->bound == ROOFLINE_IMPOSSIBLE ? CHECK_FAIL : CHECK_PASS,
+		    "%.0f GFLOP/s, %.0f %% of the %s roof: %s", point->flops / 1e9,
+		    PCT(point->roof_share[precision]), roofline_precision_label(precision), bound);
+}
+
 void checklist_fill(const struct session *session, const struct facts *facts,
 		    struct verdict *verdict)
 {
@@ -99,6 +119,5 @@ void checklist_fill(const struct session *session, const struct facts *facts,
 	check_saturation(facts, verdict);
 	check_clock(session, facts, verdict);
 	check_temperature(session, facts, verdict);
-	add(verdict, "point on the roofline", CHECK_UNKNOWN,
-	    "needs the model and its latency: tegratrace roofline --model NAME --latency MS");
+	check_roofline(verdict);
 }

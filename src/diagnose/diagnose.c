@@ -9,6 +9,7 @@
 #include "diagnose/diagnose_log.h"
 #include "diagnose/facts.h"
 #include "diagnose/rules.h"
+#include "diagnose/session_roofline.h"
 #include "diagnose/wording.h"
 
 const char *verdict_class_name(enum verdict_class class)
@@ -206,5 +207,6 @@ void diagnose(const struct session *session, struct verdict *verdict)
 	if (facts.critical &&
 	    (verdict->class == VERDICT_CPU_BOUND || verdict->class == VERDICT_CPU_STARVED))
 		verdict->threads[verdict->nthreads++] = facts.critical->tid;
+	roofline_of_session(session, &facts, verdict);
 	wording_fill(session, &facts, verdict);
 }

@@ -10,6 +10,7 @@
 #include "diagnose/facts.h"
 #include "diagnose/phases.h"
 #include "diagnose/rules.h"
+#include "diagnose/session_roofline.h"
 #include "diagnose/wording.h"
 
 /* Fewer lines than this say little about a mean (GR3D is one 16.7 ms reading a line). */
@@ -178,6 +179,7 @@ void diagnose_log(const struct session *session, struct verdict *verdict)
 		phases.steady >= 0 ? choose(verdict->rules, &facts) : VERDICT_INSUFFICIENT_DATA;
 	weigh(verdict, &facts);
 	estimate_confidence(verdict, session, &facts);
+	roofline_of_session(session, &facts, verdict);
 	checklist_fill(session, &facts, verdict);
 	wording_log(session, &facts, verdict);
 }

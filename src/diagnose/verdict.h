@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "diagnose/roofline.h"
 #include "session/session.h"
 
 enum verdict_class {
@@ -86,6 +87,9 @@ struct verdict {
 	struct rule_outcome rules[VERDICT_RULES];
 	int nrules;
 	struct phase_verdict phases[VERDICT_PHASES];
+	bool has_roofline; /* false: the workload was not given */
+	struct roofline_input roofline_input;
+	struct roofline_point roofline_point;
 	struct check checks[VERDICT_CHECKS];
 	int nchecks;
 	int nphases; /* 0 when the run was not told apart */

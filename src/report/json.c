@@ -263,7 +263,10 @@ json_t *report_json(const struct session *session, const struct verdict *verdict
 	json_put(&report, "block", json_null());
 	json_put(&report, "cpus", cpus_json(session));
 	json_put(&report, "tegra", json_tegra(&session->tegra));
-	json_put(&report, "roofline", json_null());
+	json_put(&report, "roofline",
+		 verdict->has_roofline
+			 ? roofline_json(&verdict->roofline_input, &verdict->roofline_point)
+			 : json_null());
 	json_put(&report, "phases", phases_json(verdict));
 	json_put(&report, "checklist", checklist_json(verdict));
 	json_put(&report, "losses", losses_json(&session->losses));

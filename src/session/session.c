@@ -59,6 +59,13 @@ int64_t runq_quantile_ns(const struct runq_delay *runq, double q)
 	return (int64_t)(ns + 0.5);
 }
 
+void workload_init(struct workload *workload)
+{
+	memset(workload, 0, sizeof(*workload));
+	workload->flop_per_item = workload->batch = NAN;
+	workload->latency_s = workload->items_per_s = NAN;
+}
+
 void session_init(struct session *session)
 {
 	struct tegra_summary *tegra = &session->tegra;
@@ -70,6 +77,7 @@ void session_init(struct session *session)
 	tegra->ram_total_mb = NAN;
 	tegra->swap_total_mb = NAN;
 	tegra->cpus_off = -1;
+	workload_init(&session->workload);
 	board_info_init(&session->board);
 	for (int i = 0; i < THROTTLE_OC; i++)
 		session->throttle.oc_events[i] = UNKNOWN_COUNT;

@@ -233,6 +233,17 @@ struct target_info {
 	char comm[16]; /* raw bytes */
 };
 
+/* What the user says the inference computes; NAN and empty unknown. */
+struct workload {
+	double flop_per_item;
+	double batch;
+	double latency_s;   /* of one batch */
+	double items_per_s; /* when the latency is not known */
+	char precision[16];
+};
+
+void workload_init(struct workload *workload);
+
 struct session {
 	int64_t start_ns, end_ns; /* [start, end) */
 	int64_t started_unix_ns;  /* wall clock at start, for people */
@@ -247,6 +258,7 @@ struct session {
 	int64_t threads_seen; /* threads accounted, exited and folded ones included */
 	struct cpu_account *cpus;
 	size_t ncpus;
+	struct workload workload;
 	struct tegra_summary tegra;
 	struct tegra_series series;
 	struct board_info board; /* in a log, only what the lines give away */

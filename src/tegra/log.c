@@ -124,6 +124,7 @@ static void set_board(struct log *log)
 	board->gpu.hw_max_mhz = max->gpu_mhz;
 	board->emc.hw_max_mhz = max->emc_mhz;
 	board->gpu.sm_total = max->sm;
+	module_mode_ceilings(&board->largest.ceilings, module, max);
 }
 
 static void set_summary(struct log *log, const char *path)

@@ -73,7 +73,7 @@ struct sysfs_quantity {
 /* Fills at most `max` entries; returns the number filled. */
 size_t sysfs_describe(const struct sysfs *sysfs, struct sysfs_quantity *out, size_t max);
 
-/* The rest is shared by sysfs*.c and throttle.c only. */
+/* The rest is shared by sysfs*.c, throttle.c and board*.c only. */
 
 /* One open file. error: 0, or the negative errno that says why there is none. */
 struct sysfs_file {

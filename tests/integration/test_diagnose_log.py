@@ -179,3 +179,14 @@ def test_two_million_lines_in_constant_memory():
     report = harness.parse_report(out.stdout)
     assert report["tegra"]["samples"] == 2000000
     assert report["verdict"]["class"] == "clock-capped"
+
+
+@needs_corpus
+def test_the_point_on_the_roofline():
+    """ResNet-50, 8.18 GFLOP in 1.16 ms, against 33.4 TOPS INT8 at 1003 of 1020 MHz."""
+    log = CORPUS / "tegrastats/logs/orin-nano-super_r36_root_resnet50-int8-maxn.log"
+    out = diagnose("--json", "--model", "resnet50", "--precision", "int8", "--latency", "1.16", log)
+    roofline = harness.parse_report(out.stdout)["roofline"]
+    assert roofline["point"]["flops"] == pytest.approx(8.18e9 / 1.16e-3, rel=0.01)
+    assert roofline["peak_flops"] == pytest.approx(33423e9 * 1003 / 1020, rel=0.01)
+    assert roofline["point"]["bound"] == "under-utilised"

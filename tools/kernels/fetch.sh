@@ -4,7 +4,7 @@
 # this machine's own sources name, checked with Debian's keys, with lists of its own so that the
 # machine's are left alone. No root. Kept in $TEGRATRACE_KERNELS, else in the user's cache.
 # Usage: tools/kernels/fetch.sh NAME...     (5.10, 6.1, 6.12, sid, 5.10-rt, 6.12-16k, busybox)
-# Prints a line each: "NAME<TAB>FOLDER" with vmlinuz and config (or busybox) in it, or
+# Prints a line each: "NAME<TAB>FOLDER" with vmlinuz or busybox in it, or
 # "NAME<TAB>-<TAB>why not". REFRESH=1 looks for newer ones.
 set -eu
 
@@ -36,6 +36,7 @@ kernel_package() {
 
 # What this machine's sources say of Debian itself, or of its security archive.
 mirror_of() { # LABEL
+	# shellcheck disable=SC2016
 	apt-get indextargets --format '$(LABEL)|$(REPO_URI)' 'Identifier: Packages' 2>/dev/null |
 		sed -n "s/^$1|//p" | head -n 1
 }
@@ -91,14 +92,14 @@ set_up_apt() {
 	touch "$apt/updated"
 }
 
-# The newest version of a package in a suite or its security updates.
-version_in() { # PACKAGE SUITE
+# The versions of a package in a suite and its security updates, newest first.
+versions_in() { # PACKAGE SUITE
 	APT_CONFIG=$apt/apt.conf apt-cache madison "$1" 2>/dev/null |
 		awk -F' *[|] *' -v suite="$2" '{
 			split($3, source, " ")
 			split(source[2], of, "/")
 			if (of[1] == suite || of[1] == suite "-security") print $2
-		}' | head -n 1
+		}'
 }
 
 # From the package that only depends on the present kernel to the one that has the image.
@@ -114,40 +115,44 @@ image_package() { # PACKAGE VERSION
 }
 
 # Into FOLDER, all or nothing.
-download() { # NAME FOLDER
-	local suite package version image tmp=$cache/tmp.$$
-	suite=$(kernel_suite "$1") package=$(kernel_package "$1")
-	version=$(version_in "$package" "$suite")
-	if [ -z "$version" ]; then
-		problem="the mirror has no $package in $suite${problem:+ ($problem)}"
-		return 1
-	fi
-	image=$(image_package "$package" "$version")
+download() { # PACKAGE VERSION FOLDER
+	local image tmp=$cache/tmp.$$
+	image=$(image_package "$1" "$2")
 	rm -rf "$tmp"
-	mkdir -p "$tmp/root"
+	mkdir -p "$tmp/root" "$tmp/out"
 	if ! (cd "$tmp" && APT_CONFIG=$apt/apt.conf timeout "$limit" \
-		apt-get -qq download "$image=$version") >"$apt/log" 2>&1; then
-		problem="$image $version: $(grep -m1 '^E:' "$apt/log" || echo 'no answer in time')"
+		apt-get -qq download "$image=$2") >"$apt/log" 2>&1; then
+		problem="$image $2: $(sed -n 's/^E: //p' "$apt/log" | grep . || echo 'no answer in time')"
+		problem=${problem%%$'\n'*}
 		rm -rf "$tmp"
 		return 1
 	fi
 	dpkg-deb --fsys-tarfile "$tmp"/*.deb |
-		tar -x -C "$tmp/root" --wildcards './boot/vmlinu*' './boot/config*' './bin/busybox' \
-			'./usr/bin/busybox' './usr/lib/modules/*/vmlinuz' './usr/lib/modules/*/config' \
-			2>/dev/null || true
-	mkdir -p "$tmp/out"
+		tar -x -C "$tmp/root" --wildcards './boot/vmlinu*' './usr/lib/modules/*/vmlinu*' \
+			'./bin/busybox' './usr/bin/busybox' 2>/dev/null || true
 	find "$tmp/root" -type f -name 'vmlinu*' -exec cp {} "$tmp/out/vmlinuz" \;
-	find "$tmp/root" -type f -name 'config*' -exec cp {} "$tmp/out/config" \;
 	find "$tmp/root" -type f -name busybox -exec cp {} "$tmp/out/busybox" \;
 	if [ ! -s "$tmp/out/vmlinuz" ] && [ ! -s "$tmp/out/busybox" ]; then
-		problem="$image $version holds no kernel"
+		problem="$image $2 holds no kernel"
 		rm -rf "$tmp"
 		return 1
 	fi
-	echo "$image $version" >"$tmp/out/package"
-	rm -rf "$2"
-	mv "$tmp/out" "$2"
+	echo "$image $2" >"$tmp/out/package"
+	rm -rf "$3"
+	mv "$tmp/out" "$3"
 	rm -rf "$tmp"
+}
+
+# The newest that the mirror has: a list may name one that is gone from there.
+fetch() { # NAME FOLDER
+	local package suite version versions
+	suite=$(kernel_suite "$1") package=$(kernel_package "$1")
+	versions=$(versions_in "$package" "$suite")
+	[ -n "$versions" ] || problem="the mirror has no $package in $suite"
+	for version in $versions; do
+		download "$package" "$version" "$2" && return 0
+	done
+	return 1
 }
 
 ready=
@@ -165,7 +170,7 @@ for name in "$@"; do
 	if [ -z "$ready" ]; then
 		set_up_apt && ready=yes || ready=no
 	fi
-	if [ $ready = yes ] && download "$name" "$folder"; then
+	if [ $ready = yes ] && fetch "$name" "$folder"; then
 		printf '%s\t%s\n' "$name" "$folder"
 	elif [ -e "$folder/package" ]; then
 		echo "kernels: $name stays as it is: $problem" >&2

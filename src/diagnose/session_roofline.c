@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The point of a measured run on the roofline of its board. */
+#include "diagnose/session_roofline.h"
+
+#include <stdio.h>
+
+/* A log gives the clock but no ceilings: those of the largest mode scale with it. */
+static void scale_ceilings(const struct session *session, const struct facts *facts,
+			   struct board_ceilings *now)
+{
+	const struct board_info *board = &session->board;
+	double gpu = facts->gpu_mhz / board->gpu.hw_max_mhz;
+	double emc = session->tegra.emc_clock_mhz.n
+			     ? session->tegra.emc_clock_mhz.mean / board->emc.hw_max_mhz
+			     : NAN;
+
+	for (int i = 0; i < PRECISIONS; i++)
+		now->flops[i] = board->largest.ceilings.flops[i] * gpu;
+	now->dram = board->largest.ceilings.dram * emc;
+	now->dram_practical = board->largest.ceilings.dram_practical * emc;
+}
+
+static bool is_given(const struct workload *workload)
+{
+	return workload->flop_per_item > 0 &&
+	       (workload->latency_s > 0 || workload->items_per_s > 0);
+}
+
+void roofline_of_session(const struct session *session, const struct facts *facts,
+			 struct verdict *verdict)
+{
+	const struct workload *workload = &session->workload;
+	struct roofline_input *input = &verdict->roofline_input;
+	struct roofline_format format;
+
+	if (!is_given(workload))
+		return;
+	roofline_input_init(input);
+	if (session->board_guessed)
+		scale_ceilings(session, facts, &input->now);
+	else
+		input->now = session->board.ceilings;
+	input->largest = session->board.largest.ceilings;
+	input->unverified = session->board.unverified;
+	input->precision = PRECISIONS;
+	if (roofline_format_parse(*workload->precision ? workload->precision : "fp16", &input->now,
+				  &format))
+		input->precision = format.precision;
+	input->flop_per_item = workload->flop_per_item;
+	input->batch = workload->batch;
+	input->latency_s = workload->latency_s;
+	input->items_per_s = workload->items_per_s;
+	input->emc_share = facts->emc_busy;
+	roofline_compute(input, &verdict->roofline_point);
+	verdict->has_roofline = true;
+}
