@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/msg.h"
 #include "cli/diagnose_command.h"
@@ -18,10 +20,23 @@ static const struct {
 	{"roofline", "tegratrace roofline", roofline_command},
 };
 
+/*
+ * A descriptor 0-2 that the caller closed would be taken by the next file opened, and the report
+ * would end up in it. /dev/full makes writing to a closed standard output the error that it is.
+ */
+static void fill_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0)
+			open(fd == STDIN_FILENO ? "/dev/null" : "/dev/full", O_RDWR);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
 
+	fill_standard_descriptors();
 	/* A closed pipe is an error of the write, not the end of the run. */
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; argc > 1 && i < sizeof(subcommands) / sizeof(subcommands[0]); i++) {

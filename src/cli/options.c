@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/msg.h"
 #include "cli/version.h"
 #include "cli/workload_options.h"
 
@@ -178,23 +179,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return parse_output_option(key, arg, options);
 }
 
-static void check(const struct options *options, int argc, char **argv)
+static void check(const struct options *options)
 {
-	static const struct argp argp = {.doc = doc, .args_doc = args_doc, .options = entries};
 	int targets = (options->pids || options->name) + !!options->command;
-	const char *problem = NULL;
 
-	(void)argc;
-	if (options->json_schema || options->subcommand == COMMAND_DOCTOR)
+	if (options->json_schema || options->subcommand == COMMAND_DOCTOR || targets == 1)
 		return;
 	if (!targets)
-		problem = "nothing to trace: give -p PID, -n NAME or -- COMMAND";
-	else if (targets > 1)
-		problem = "either attach (-p, -n) or start a command (--), not both";
-	if (!problem)
-		return;
-	fprintf(stderr, "%s: %s\n", argv[0], problem);
-	argp_help(&argp, stderr, ARGP_HELP_SEE, argv[0]);
+		msg_error(
+			"nothing to trace: give -p PID, -n NAME or -- COMMAND (--help says more)");
+	else
+		msg_error("either attach (-p, -n) or start a command (--), not both");
 	exit(EXIT_USAGE);
 }
 
@@ -208,5 +203,5 @@ void options_parse(struct options *options, int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options))
 		exit(EXIT_USAGE);
-	check(options, argc, argv);
+	check(options);
 }

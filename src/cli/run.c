@@ -124,6 +124,11 @@ static int start_command(struct run *run)
 	return EXIT_OK;
 }
 
+static bool is_blank(const char *text)
+{
+	return !text || !text[strspn(text, " \t\n")];
+}
+
 static int find_targets(struct run *run)
 {
 	char line[TARGETS_LINE_SIZE];
@@ -138,7 +143,9 @@ static int find_targets(struct run *run)
 		err = targets_add_name(&run->targets, run->options->name, line, sizeof(line));
 	if (err) {
 		msg_error("%s", line);
-		return EXIT_NO_TARGET;
+		/* An empty list is what a pidof that found nothing gives. */
+		return err == -EINVAL && !is_blank(run->options->pids) ? EXIT_USAGE
+								       : EXIT_NO_TARGET;
 	}
 	return EXIT_OK;
 }
@@ -405,13 +412,16 @@ static void stop_command(struct run *run)
 
 /* The threshold above which the measurement disturbs what it measures. */
 #define OVERHEAD_WARN 0.02
+/* In a shorter window the fixed cost of its begin and end is most of it. */
+#define OVERHEAD_WINDOW_NS 1000000000LL
 
 static int report(struct run *run)
 {
 	struct verdict verdict;
 	int status;
 
-	if (run->session.overhead.cpu_share > OVERHEAD_WARN)
+	if (run->session.overhead.cpu_share > OVERHEAD_WARN &&
+	    session_duration_ns(&run->session) >= OVERHEAD_WINDOW_NS)
 		msg_warn("tracing took %.1f %% of one CPU: -v shows what it is made of",
 			 100 * run->session.overhead.cpu_share);
 	diagnose(&run->session, &verdict);

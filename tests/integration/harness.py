@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Starts workloads and tegratrace, and reads what both say. No test in here."""
+import contextlib
 import functools
 import json
 import os
@@ -16,7 +17,6 @@ LAST_CPU = max(os.sched_getaffinity(0))
 
 RUNGS = ("btf", "tracepoint")
 PARTS = ("oncpu_ns", "runq_wake_ns", "runq_preempt_ns", "offcpu_ns", "stopped_ns", "unknown_ns")
-MS = 1_000_000
 S = 1_000_000_000
 
 # Seconds after which something hangs; how fast anything is, no test asks.
@@ -36,6 +36,20 @@ def wait_for(what, condition, limit=LIMIT):
         if time.monotonic() > end:
             raise TimeoutError(f"waited {limit} s for {what}")
         time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def background(*argv, **popen):
+    """A process that does not outlive the context, whatever happens in it."""
+    # pylint: disable=consider-using-with
+    process = subprocess.Popen(argv, **{"stdin": subprocess.DEVNULL, **popen})
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
 
 
 def full_env(env):
@@ -105,6 +119,19 @@ def cpu_taken_ns():
     return taken
 
 
+def prefer(nice):
+    """In the child: above other load, also where a session's threads share one weight."""
+    if not nice:
+        return
+    os.nice(nice)
+    os.setsid()
+    try:
+        with open("/proc/self/autogroup", "w", encoding="ascii") as autogroup:
+            autogroup.write(str(nice))
+    except OSError:
+        pass
+
+
 class Load:
     """A workload: held before its load until go(), and after it until the end of the context."""
 
@@ -117,7 +144,7 @@ class Load:
             # pylint: disable=consider-using-with
             self.process = subprocess.Popen(
                 [workload(program), *args, *notes], stdin=subprocess.DEVNULL, stdout=out,
-                env=full_env(env), preexec_fn=functools.partial(os.nice, nice))
+                env=full_env(env), preexec_fn=functools.partial(prefer, nice))
         try:
             self.ready = self.wait_note("ready")
         except BaseException:
@@ -153,6 +180,11 @@ class Load:
         assert status == 0, f"{self.name} failed: {status}"
         return parse_json((self.folder / "truth.json").read_bytes())
 
+    def end(self):
+        """The same before its load is over."""
+        self.process.terminate()
+        return self.finish()
+
     def __enter__(self):
         return self
 
@@ -179,6 +211,7 @@ class Result:
         self.report = report
         self.truth = None
         self.taken_ns = {}
+        self.undisturbed = True
 
     @property
     def rows(self):

@@ -3,6 +3,7 @@
 import pytest
 
 from harness import runq_ns, switches
+from loads import TRIES
 
 
 def load_ns(result):
@@ -18,8 +19,21 @@ def kernel_switches(thread, key):
     return tuple(thread[at][key] - thread["begin"][key] for at in ("end", "final"))
 
 
+def ran(row, cpu_ns):
+    """What is stated as unknown, after a missed event, may have been on-CPU or not."""
+    assert row["oncpu_ns"] <= cpu_ns * 1.02
+    assert row["oncpu_ns"] + row["unknown_ns"] >= cpu_ns * 0.98
+
+
+def need_the_core(result):
+    """Other load on this machine may have taken it: no fault of the accounts."""
+    if not result.undisturbed:
+        pytest.skip(f"other load took part of the core, {TRIES} times in a row")
+
+
 def test_hogs_share_one_core(shared, rung):
     result = shared("hog", rung)
+    need_the_core(result)
     for i in range(3):
         row = result.row(f"hog-{i}")
         assert row["oncpu_ns"] / load_ns(result) == pytest.approx(1 / 3, abs=0.02)
@@ -45,14 +59,15 @@ def test_sleepers_sleep_as_asked(shared, rung):
 
 def test_a_preempted_hog(shared, rung):
     result = shared("preempted", rung)
+    need_the_core(result)
     hog, thief = result.row("hog"), result.row("fifo")
     books, truth = result.thread("fifo"), result.truth["truth"]
     assert truth["policy"] == "fifo"
     assert hog["switches"]["involuntary"] + gaps_of(result) >= books["wakeups"]
     assert hog["runq_preempt_ns"] >= books["burned_ns"] * 0.98
-    assert thief["oncpu_ns"] == pytest.approx(truth["stolen_ns"], rel=0.02)
+    ran(thief, truth["stolen_ns"])
     # What the core had to give went to the two.
-    both = hog["oncpu_ns"] + thief["oncpu_ns"]
+    both = sum(row["oncpu_ns"] + row["unknown_ns"] for row in (hog, thief))
     assert both / load_ns(result) == pytest.approx(1, abs=0.02)
     # The thief preempts and is not preempted.
     assert runq_ns(thief) / load_ns(result) < 0.02
@@ -103,8 +118,6 @@ def test_stopped_time(shared, rung):
     slack = max(5_000_000, least * 0.02)
     for name in "stop-run", "stop-nap", "stop-leader", "stop-wait":
         assert least - slack <= result.row(name)["stopped_ns"] <= most + slack
-    busy = result.row("stop-run")
     cpu = result.thread("stop-run")
-    assert busy["oncpu_ns"] == pytest.approx(
-        cpu["end"]["cpu_ns"] - cpu["begin"]["cpu_ns"], rel=0.02)
+    ran(result.row("stop-run"), cpu["end"]["cpu_ns"] - cpu["begin"]["cpu_ns"])
     assert result.row("stop-wait")["offcpu_ns"] + most + slack >= load_ns(result)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The loads that several tests look at: each runs once on each rung."""
+import pytest
+
+from harness import trace_load
+
+# Above others in priority where the shares are known by construction: other load is noise.
+LOADS = {
+    "sleepers": (-20, "sleepers", "secs=1"),
+    "hog": (-20, "hog", "n=3", "secs=2"),
+    "pingpong": (-20, "pingpong", "secs=2"),
+    "preempted": (-20, "preempted", "secs=2"),
+    "migrate": (0, "migrate"),
+    "stopped": (-20, "stopped"),
+    "churn": (0, "churn", "total=20011", "secs=10"),
+    "vfork": (0, "vfork_storm"),
+    "forkers": (0, "forkers"),
+    "exec-thread": (0, "exec_thread", "secs=0.5"),
+    "exec-leader": (0, "exec_thread", "leader=1", "secs=0.5"),
+    "exec-orphan": (0, "exec_thread", "orphan=1", "orphan_ms=307", "secs=0.5"),
+}
+
+# Neither born nor ended in the window
+STEADY = ("sleepers", "hog", "pingpong", "preempted", "migrate", "stopped")
+
+# These must have had their core to themselves, or nearly: real-time load goes above any nice.
+ALONE = {"hog": ("hog-0", "hog-1", "hog-2"), "preempted": ("hog", "fifo")}
+TRIES = 3
+
+
+def each_load():
+    return [pytest.param(name, marks=pytest.mark.slow) if name == "churn" else name
+            for name in LOADS]
+
+
+def had_the_core(result, names):
+    threads = [result.thread(name) for name in names]
+    cpu = sum(t["end"]["cpu_ns"] - t["begin"]["cpu_ns"] for t in threads)
+    return cpu > 0.985 * result.truth["duration_ns"]
+
+
+def run_load(folder, rung, name):
+    nice, *load = LOADS[name]
+    for i in range(TRIES):
+        result = trace_load(folder / str(i), rung, *load, nice=nice)
+        result.undisturbed = name not in ALONE or had_the_core(result, ALONE[name])
+        if result.undisturbed:
+            break
+    return result

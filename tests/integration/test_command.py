@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""-- COMMAND: held until the window is open, its own exit status passed through."""
+import signal
+import subprocess
+
+import pytest
+
+from harness import FAKE_TEGRASTATS, parse_json, parse_report, run_tool, workload
+
+
+@pytest.mark.parametrize("status", (0, 1, 7, 125, 255))
+def test_exit_status_passes_through(rung, status):
+    result = run_tool("-q", "--rung", rung, "--json", "--", "sh", "-c", f"exit {status}")
+    assert result.status == status
+    report = parse_report(result.text.encode())
+    assert report["command_exit"] == {"code": status, "signal": None}
+    assert report["ended_by"] == "target-exit"
+
+
+@pytest.mark.parametrize("number", (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV))
+def test_killed_command(number):
+    result = run_tool("-q", "--json", "--", "sh", "-c", f"kill -{int(number)} $$")
+    assert result.status == 128 + number
+    report = parse_report(result.text.encode())
+    assert report["command_exit"] == {"code": None, "signal": number}
+
+
+def test_command_not_found():
+    result = run_tool("-q", "--", "no-such-command-here")
+    assert result.status == 127 and "no-such-command-here" in result.error_line()
+
+
+@pytest.mark.parametrize("what", ("a file without x", "a folder"))
+def test_command_not_executable(tmp_path, what):
+    path = tmp_path
+    if what != "a folder":
+        path = tmp_path / "data"
+        path.write_text("data")
+    result = run_tool("-q", "--", path)
+    assert result.status == 126 and str(path) in result.error_line()
+
+
+def test_its_output_stays_where_it_was():
+    result = run_tool("-q", "--", "sh", "-c", "echo to-out; echo to-err >&2")
+    assert result.status == 0
+    assert result.text.startswith("to-out\n") and result.err == "to-err\n"
+
+
+def test_with_json_stdout_is_one_object_only():
+    result = run_tool("-q", "--json", "--", "sh", "-c", "echo to-out; echo to-err >&2")
+    report = parse_report(result.text.encode())
+    assert report["schema"] == "tegratrace/1"
+    assert result.text.count("\n") == 1 or result.text.endswith("}\n")
+    assert "to-out\n" in result.err and "to-err\n" in result.err
+    # The text report goes there too.
+    assert report["verdict"]["headline"][:20] in result.err
+
+
+def test_with_a_json_file_stdout_keeps_text_and_output(tmp_path):
+    result = run_tool("-q", f"--json={tmp_path}/r", "--", "echo", "to-out")
+    assert result.text.startswith("to-out\n") and "measured" in result.text
+    parse_report((tmp_path / "r").read_bytes())
+
+
+def test_all_of_the_command_is_seen(rung, tmp_path):
+    with open(tmp_path / "truth", "wb") as out:
+        result = run_tool("-q", "--rung", rung, f"--json={tmp_path}/r", "--",
+                          workload("hog"), "n=2", "secs=0.5", stdout=out)
+    assert result.status == 0
+    report = parse_report((tmp_path / "r").read_bytes())
+    truth = parse_json((tmp_path / "truth").read_bytes().splitlines()[0])
+    assert report["threads_seen"] == 3
+    rows = {row["tid"]: row for row in report["threads"]}
+    assert set(rows) == {t["tid"] for t in truth["threads"]}
+    for thread in truth["threads"][1:]:
+        row = rows[thread["tid"]]
+        assert row["exited"] and row["comm"] == thread["name"]
+        cpu = thread["final"]["cpu_ns"]
+        assert row["oncpu_ns"] + row["unknown_ns"] >= cpu * 0.98
+
+
+def test_duration_ends_a_longer_command(rung):
+    result = run_tool("-q", "--rung", rung, "-d", "1", "--json", "--", "sh", "-c",
+                      "echo pid $$; exec sleep 600")
+    assert result.status == 0
+    report = parse_report(result.text.encode())
+    assert report["ended_by"] == "duration"
+    assert report["window"]["duration_ns"] >= 1_000_000_000
+    pid = next(line.split()[1] for line in result.err.splitlines() if line.startswith("pid "))
+    # It took its command along.
+    assert subprocess.run(["kill", "-0", pid], stderr=subprocess.DEVNULL, check=False).returncode
+
+
+def test_signals_and_stdin_reach_the_command():
+    script = "trap 'echo got; exit 3' TERM; kill -TERM $$; sleep 600"
+    assert run_tool("-q", "--", "sh", "-c", script).status == 3
+    done = run_tool("-q", f"--tegrastats={FAKE_TEGRASTATS}", "--", "cat", stdin=None, input=b"in\n")
+    assert done.status == 0 and done.text.startswith("in\n")
+
+
+def test_rest_of_the_line_is_the_commands():
+    result = run_tool("-q", "--", "echo", "-p", "1", "--json")
+    assert result.status == 0 and result.text.startswith("-p 1 --json\n")

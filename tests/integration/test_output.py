@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where the output goes, and what stops it."""
+import os
+import pty
+import subprocess
+
+import pytest
+
+from harness import LIMIT, TEGRATRACE, background, in_mounts, parse_report, run_tool
+
+FAILED, USAGE = 1, 2
+
+
+def refuses(path, sleeper, prefix=()):
+    """Before anything is traced: the target sleeps on, and it does not wait for its end."""
+    result = run_tool("-q", f"--json={path}", "-p", sleeper.pid, prefix=prefix)
+    assert result.status == USAGE and result.text == ""
+    assert os.path.basename(str(path)) in result.error_line()
+
+
+def test_read_only_folder(sleeper, tmp_path):
+    prefix = in_mounts(f"mount -t tmpfs -o ro none {tmp_path}")
+    refuses(tmp_path / "report", sleeper, prefix)
+
+
+def test_no_such_folder(sleeper, tmp_path):
+    refuses(tmp_path / "no" / "report", sleeper)
+
+
+def test_folder(sleeper, tmp_path):
+    refuses(tmp_path, sleeper)
+
+
+@pytest.mark.parametrize("target", ("there", "not there"))
+def test_symbolic_link(sleeper, tmp_path, target):
+    if target == "there":
+        (tmp_path / "target").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    refuses(tmp_path / "link", sleeper)
+    if target == "there":
+        assert (tmp_path / "target").read_text() == "mine"
+    else:
+        assert not (tmp_path / "target").exists()
+
+
+def test_hostile_path(sleeper, tmp_path):
+    result = run_tool("-q", f"--json={tmp_path}/no\x1b[31m/report", "-p", sleeper.pid)
+    assert result.status == USAGE and "\x1b" not in result.error_line()
+
+
+def test_command_does_not_run_without_its_output(tmp_path):
+    result = run_tool("-q", f"--json={tmp_path}/no/report", "--", "touch", tmp_path / "ran")
+    assert result.status == 125 and "report" in result.error_line()
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.fixture
+def closed_pipe():
+    reader, writer = os.pipe()
+    os.close(reader)
+    yield writer
+    os.close(writer)
+
+
+@pytest.mark.parametrize("options", ((), ("--json",)))
+def test_closed_pipe(closed_pipe, sleeper, options):
+    result = run_tool("-q", *options, "-p", sleeper.pid, "-d", "0.2", stdout=closed_pipe)
+    assert result.status == FAILED
+    assert "cannot write" in result.err and "Broken pipe" in result.err
+
+
+@pytest.mark.parametrize("options", ((), ("--json",), ("--json=/dev/full",)))
+def test_full_disk(sleeper, options):
+    with open("/dev/full", "wb") as full:
+        result = run_tool("-q", *options, "-p", sleeper.pid, "-d", "0.2",
+                          stdout=subprocess.PIPE if options == ("--json=/dev/full",) else full)
+    assert result.status == FAILED
+    assert "cannot write" in result.err and "No space left" in result.err
+
+
+def test_reader_that_leaves_early(sleeper):
+    script = f'{{ {TEGRATRACE} -q --json -p {sleeper.pid} -d 0.2; echo $? >&2; }} | head -c 1'
+    done = subprocess.run(["sh", "-c", script], capture_output=True, timeout=LIMIT, text=True,
+                          check=True)
+    assert done.stdout == "{"
+    # It may have written all before the reader left.
+    assert done.stderr.splitlines()[-1] in ("0", str(FAILED))
+
+
+def test_closed_stdout(sleeper):
+    script = f'exec {TEGRATRACE} -q -p {sleeper.pid} -d 0.2 >&-'
+    done = subprocess.run(["sh", "-c", script], capture_output=True, timeout=LIMIT, text=True,
+                          check=False)
+    assert done.returncode == FAILED and "cannot write" in done.stderr
+
+
+def test_closed_stdout_is_not_taken_for_the_json_file(sleeper, tmp_path):
+    script = f'exec {TEGRATRACE} -q --json={tmp_path}/r -p {sleeper.pid} -d 0.2 >&-'
+    subprocess.run(["sh", "-c", script], capture_output=True, timeout=LIMIT, check=False)
+    parse_report((tmp_path / "r").read_bytes())
+
+
+def test_file_belongs_to_the_user_behind_sudo(sleeper, tmp_path):
+    env = {"SUDO_UID": "12345", "SUDO_GID": "23456"}
+    run_tool("-q", f"--json={tmp_path}/r", "-p", sleeper.pid, "-d", "0.2", env=env)
+    stat = os.stat(tmp_path / "r")
+    assert (stat.st_uid, stat.st_gid) == (12345, 23456)
+    parse_report((tmp_path / "r").read_bytes())
+
+
+def test_file_belongs_to_root_otherwise(sleeper, tmp_path):
+    env = {"SUDO_UID": "", "SUDO_GID": ""}
+    run_tool("-q", f"--json={tmp_path}/r", "-p", sleeper.pid, "-d", "0.2", env=env)
+    stat = os.stat(tmp_path / "r")
+    assert (stat.st_uid, stat.st_gid) == (0, 0)
+
+
+def test_old_report_is_replaced(sleeper, tmp_path):
+    (tmp_path / "r").write_text("x" * 1_000_000)
+    run_tool("-q", f"--json={tmp_path}/r", "-p", sleeper.pid, "-d", "0.2")
+    parse_report((tmp_path / "r").read_bytes())
+
+
+def on_a_terminal(*args):
+    """What it prints to a terminal of its own."""
+    master, slave = pty.openpty()
+    with background(TEGRATRACE, *args, stdout=slave, stderr=slave) as process:
+        os.close(slave)
+        seen = b""
+        while True:
+            try:
+                data = os.read(master, 65536)
+            except OSError:
+                break
+            if not data:
+                break
+            seen += data
+        process.wait(LIMIT)
+    os.close(master)
+    return seen.decode("utf-8")
+
+
+def test_status_line_on_a_terminal(sleeper):
+    seen = on_a_terminal("-p", str(sleeper.pid), "-d", "1.1")
+    live, report = seen.rsplit("\r\x1b[K", 1)
+    assert "1 thread" in live or "thread" in live
+    assert "measured" in report and "\r\x1b[K" not in report
+
+
+def test_quiet_on_a_terminal(sleeper):
+    assert "\r\x1b[K" not in on_a_terminal("-q", "-p", str(sleeper.pid), "-d", "1.1")
+
+
+def test_no_color(sleeper, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in on_a_terminal("-q", "-p", str(sleeper.pid), "-d", "0.3")
