@@ -257,6 +257,30 @@ static void add_books(struct thread_account *account, const struct books *before
 	account->major_faults = after->majflt - before->majflt;
 }
 
+static int64_t part_of(int64_t wanted_ns, int64_t left_ns)
+{
+	return wanted_ns < 0 ? 0 : wanted_ns < left_ns ? wanted_ns : left_ns;
+}
+
+/*
+ * Where a switch was missed and no run time told when, the time is unknown; how much of it was
+ * spent on a CPU and in the run queue the kernel's own books still say. What neither claims stays
+ * unknown.
+ */
+static void resolve_unknown(struct thread_account *account)
+{
+	int64_t runq_ns = account->runq_wake_ns + account->runq_preempt_ns, part_ns;
+
+	if (!account->unknown_ns || account->schedstat_oncpu_ns == UNKNOWN_NS)
+		return;
+	part_ns = part_of(account->schedstat_oncpu_ns - account->oncpu_ns, account->unknown_ns);
+	account->oncpu_ns += part_ns;
+	account->unknown_ns -= part_ns;
+	part_ns = part_of(account->schedstat_runq_ns - runq_ns, account->unknown_ns);
+	account->runq_preempt_ns += part_ns;
+	account->unknown_ns -= part_ns;
+}
+
 static void close_account(struct accounts *accounts, const struct tt_thread *record,
 			  const struct books *before, const struct books *after)
 {
@@ -277,6 +301,7 @@ static void close_account(struct accounts *accounts, const struct tt_thread *rec
 	copy_sums(&account, &t, !strcmp(session->capability.rung, "btf"));
 	if (!account.exited && (before->known || t.flags & TT_FLAG_BORN))
 		add_books(&account, before, after);
+	resolve_unknown(&account);
 	name_account(&account, t.comm[0] && account.exited ? t.comm
 			       : after->comm[0]		   ? after->comm
 							   : before->comm);
