@@ -3,8 +3,8 @@
  * Bounded text helpers. Every function ends @dst with a NUL as long as @size is not 0 and writes
  * nothing when it is 0; none allocates.
  */
-#ifndef TT_BASE_TEXT_H
-#define TT_BASE_TEXT_H
+#ifndef TEGRATRACE_TEXT_H
+#define TEGRATRACE_TEXT_H
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -139,15 +139,6 @@ static void weigh(struct verdict *v, const struct facts *facts)
 	}
 }
 
-/* Caps and deductions, each with the words for what would lift it. */
-static void doubt(struct verdict *v, double limit, const char *raise)
-{
-	if (v->confidence <= limit)
-		return;
-	v->confidence = limit;
-	text_copy(v->raise, sizeof(v->raise), raise);
-}
-
 static double margin(const struct rule_outcome *rule)
 {
 	return fabs(rule->value - rule->threshold) / rule->threshold;
@@ -158,34 +149,36 @@ static void estimate_confidence(struct verdict *v, const struct facts *facts)
 	bool gpu_known = fired(v, RULE_GPU_SAMPLES);
 
 	v->confidence = 0.9;
-	doubt(v, facts->window_s < 5 ? 0.7 : 1, "a longer window (-d 30)");
-	doubt(v, facts->critical_unknown > 0.02 ? 0.6 : 1,
-	      "a run with fewer missed events (see the losses)");
+	verdict_doubt(v, facts->window_s < 5 ? 0.7 : 1, "a longer window (-d 30)");
+	verdict_doubt(v, facts->critical_unknown > 0.02 ? 0.6 : 1,
+		      "a run with fewer missed events (see the losses)");
 	if (v->class == VERDICT_INSUFFICIENT_DATA) {
 		v->confidence = 0;
 		text_copy(v->raise, sizeof(v->raise), wording_raise_insufficient(facts, gpu_known));
 		return;
 	}
 	if (v->class == VERDICT_COMPUTE_BOUND && isnan(facts->emc_busy))
-		doubt(v, 0.5,
-		      "EMC load: run tegrastats as root; without it, compute and DRAM "
-		      "bandwidth cannot be told apart");
+		verdict_doubt(v, 0.5,
+			      "EMC load: run tegrastats as root; without it, compute and DRAM "
+			      "bandwidth cannot be told apart");
 	if (gpu_known && margin(&v->rules[RULE_GPU_SATURATED]) < 0.05)
-		doubt(v, 0.6, "a longer window: the GPU load is close to the saturation threshold");
+		verdict_doubt(v, 0.6,
+			      "a longer window: the GPU load is close to the saturation threshold");
 	if (v->class == VERDICT_CPU_BOUND && !gpu_known)
-		doubt(v, 0.4,
-		      "GPU samples (tegrastats): without them a thread that spins for the "
-		      "GPU looks the same");
+		verdict_doubt(v, 0.4,
+			      "GPU samples (tegrastats): without them a thread that spins for the "
+			      "GPU looks the same");
 	else if (v->class == VERDICT_CPU_BOUND && facts->gpu_busy >= 0.5)
-		doubt(v, 0.5,
-		      "knowing whether the busy thread computes or spins for the GPU "
-		      "(perf top -t TID shows which library it is in)");
+		verdict_doubt(v, 0.5,
+			      "knowing whether the busy thread computes or spins for the GPU "
+			      "(perf top -t TID shows which library it is in)");
 	if (v->class == VERDICT_CPU_STARVED && !gpu_known)
-		doubt(v, 0.6, "GPU samples (tegrastats)");
+		verdict_doubt(v, 0.6, "GPU samples (tegrastats)");
 	if (v->class == VERDICT_POWER_THROTTLED && facts->window_s < 10)
-		doubt(v, 0.6, "a longer window: the firmware publishes these counters every 2 s");
+		verdict_doubt(v, 0.6,
+			      "a longer window: the firmware publishes these counters every 2 s");
 	if (v->class == VERDICT_BALANCED)
-		doubt(v, 0.5, "what the waiting threads wait for");
+		verdict_doubt(v, 0.5, "what the waiting threads wait for");
 }
 
 void diagnose(const struct session *session, struct verdict *verdict)

@@ -82,14 +82,6 @@ static void weigh(struct verdict *v, const struct facts *facts)
 	}
 }
 
-static void doubt(struct verdict *v, double limit, const char *raise)
-{
-	if (v->confidence <= limit)
-		return;
-	v->confidence = limit;
-	text_copy(v->raise, sizeof(v->raise), raise);
-}
-
 static void estimate_confidence(struct verdict *v, const struct session *session,
 				const struct facts *facts)
 {
@@ -100,22 +92,23 @@ static void estimate_confidence(struct verdict *v, const struct session *session
 			  "a log taken while the inference runs, as root (sudo tegrastats)");
 		return;
 	}
-	doubt(v, facts->gpu_samples < FEW_LINES ? 0.3 : 1,
-	      "more lines: each GPU figure is one 16.7 ms reading");
+	verdict_doubt(v, facts->gpu_samples < FEW_LINES ? 0.3 : 1,
+		      "more lines: each GPU figure is one 16.7 ms reading");
 	if (v->class == VERDICT_COMPUTE_BOUND && isnan(facts->emc_busy))
-		doubt(v, 0.5,
-		      "the EMC load: run tegrastats as root; without it compute and DRAM "
-		      "bandwidth cannot be told apart");
+		verdict_doubt(v, 0.5,
+			      "the EMC load: run tegrastats as root; without it compute and DRAM "
+			      "bandwidth cannot be told apart");
 	if (v->class == VERDICT_COMPUTE_BOUND && isnan(facts->clock_headroom))
-		doubt(v, 0.6,
-		      "the GPU clock and the module: whether a power mode holds it down is "
-		      "not known");
+		verdict_doubt(v, 0.6,
+			      "the GPU clock and the module: whether a power mode holds it down is "
+			      "not known");
 	if (v->class == VERDICT_CLOCK_CAPPED && session->board_guessed)
-		doubt(v, 0.7, "the module's name: it was inferred from the lines");
+		verdict_doubt(v, 0.7, "the module's name: it was inferred from the lines");
 	if (v->class == VERDICT_CPU_BOUND || v->class == VERDICT_NO_GPU_USE)
-		doubt(v, 0.5, "which thread it is: sudo tegratrace -p PID on the board");
+		verdict_doubt(v, 0.5, "which thread it is: sudo tegratrace -p PID on the board");
 	if (v->class == VERDICT_BALANCED || v->class == VERDICT_INPUT_LIMITED)
-		doubt(v, 0.4, "what the threads wait for: sudo tegratrace -p PID on the board");
+		verdict_doubt(v, 0.4,
+			      "what the threads wait for: sudo tegratrace -p PID on the board");
 }
 
 static const char *phase_name(const struct phases *phases, int i)

@@ -10,6 +10,14 @@
 
 #define PCT(share) (100 * (share))
 
+void verdict_doubt(struct verdict *v, double limit, const char *raise)
+{
+	if (v->confidence <= limit)
+		return;
+	v->confidence = limit;
+	text_copy(v->raise, sizeof(v->raise), raise);
+}
+
 void verdict_evidence(struct verdict *v, const char *source, const char *format, ...)
 {
 	struct evidence *e;

@@ -24,6 +24,9 @@ void wording_board_evidence(const struct session *session, const struct facts *f
 void wording_board_steps(const struct session *session, const struct facts *facts,
 			 struct verdict *v);
 
+/* Cap the confidence, with the words for what would lift the cap. */
+void verdict_doubt(struct verdict *v, double limit, const char *raise);
+
 /* Append one line of evidence, or one next step; dropped when there is no room left. */
 void verdict_evidence(struct verdict *v, const char *source, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

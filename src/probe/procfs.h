@@ -12,8 +12,8 @@
  *
  * Names (comm) are raw bytes as the kernel gives them: pass them through text_sanitize().
  */
-#ifndef TT_PROBE_PROCFS_H
-#define TT_PROBE_PROCFS_H
+#ifndef TEGRATRACE_PROCFS_H
+#define TEGRATRACE_PROCFS_H
 
 #include <stdbool.h>
 #include <stddef.h>

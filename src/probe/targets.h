@@ -4,8 +4,8 @@
  * leaves one line in @err (what failed, on what, why, what to do), and what the user should know
  * about a success goes to the set's note callback. Both are safe for a terminal.
  */
-#ifndef TT_PROBE_TARGETS_H
-#define TT_PROBE_TARGETS_H
+#ifndef TEGRATRACE_TARGETS_H
+#define TEGRATRACE_TARGETS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -59,6 +59,22 @@ int64_t runq_quantile_ns(const struct runq_delay *runq, double q)
 	return (int64_t)(ns + 0.5);
 }
 
+void tegra_summary_init(struct tegra_summary *summary)
+{
+	memset(summary, 0, sizeof(*summary));
+	summary->interval_ms = NAN;
+	summary->ram_total_mb = NAN;
+	summary->swap_total_mb = NAN;
+	summary->cpus_off = -1;
+	sampled_init(&summary->gpu_busy);
+	sampled_init(&summary->gpu_clock_mhz);
+	sampled_init(&summary->emc_busy);
+	sampled_init(&summary->emc_clock_mhz);
+	sampled_init(&summary->ram_used_mb);
+	sampled_init(&summary->swap_used_mb);
+	sampled_init(&summary->cpu_busy_max);
+}
+
 void workload_init(struct workload *workload)
 {
 	memset(workload, 0, sizeof(*workload));
@@ -68,33 +84,15 @@ void workload_init(struct workload *workload)
 
 void session_init(struct session *session)
 {
-	struct tegra_summary *tegra = &session->tegra;
-
 	memset(session, 0, sizeof(*session));
 	session->command_status = -1;
-
-	tegra->interval_ms = NAN;
-	tegra->ram_total_mb = NAN;
-	tegra->swap_total_mb = NAN;
-	tegra->cpus_off = -1;
 	workload_init(&session->workload);
 	board_info_init(&session->board);
 	for (int i = 0; i < THROTTLE_OC; i++)
 		session->throttle.oc_events[i] = UNKNOWN_COUNT;
 	session->throttle.cooling_active = -1;
 	session->throttle.margin_c = session->throttle.trip_c = NAN;
-	sampled_init(&tegra->gpu_busy);
-	sampled_init(&tegra->gpu_clock_mhz);
-	sampled_init(&tegra->emc_busy);
-	sampled_init(&tegra->emc_clock_mhz);
-	sampled_init(&tegra->ram_used_mb);
-	sampled_init(&tegra->swap_used_mb);
-	sampled_init(&tegra->cpu_busy_max);
-	for (int i = 0; i < SESSION_SENSORS; i++) {
-		sampled_init(&tegra->temps_c[i].value);
-		sampled_init(&tegra->power_mw[i].value);
-	}
-
+	tegra_summary_init(&session->tegra);
 	session->overhead.events = UNKNOWN_COUNT;
 	session->overhead.ns_per_switch = NAN;
 	session->overhead.cpu_share = NAN;

@@ -224,6 +224,9 @@ struct overhead {
 	int64_t attach_ns;    /* from the start of tegratrace to the window's begin */
 };
 
+/* Everything unknown, no samples. */
+void tegra_summary_init(struct tegra_summary *summary);
+
 enum end_reason { END_DURATION, END_INTERRUPT, END_TARGET_EXIT };
 
 #define SESSION_TARGETS 64

@@ -5,22 +5,6 @@
 
 #include "base/text.h"
 
-void tegra_summary_init(struct tegra_summary *summary)
-{
-	memset(summary, 0, sizeof(*summary));
-	summary->interval_ms = NAN;
-	summary->ram_total_mb = NAN;
-	summary->swap_total_mb = NAN;
-	summary->cpus_off = -1;
-	sampled_init(&summary->gpu_busy);
-	sampled_init(&summary->gpu_clock_mhz);
-	sampled_init(&summary->emc_busy);
-	sampled_init(&summary->emc_clock_mhz);
-	sampled_init(&summary->ram_used_mb);
-	sampled_init(&summary->swap_used_mb);
-	sampled_init(&summary->cpu_busy_max);
-}
-
 static void add_known(struct sampled *sampled, int32_t value, double scale)
 {
 	if (value != TEGRA_UNKNOWN)

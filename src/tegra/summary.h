@@ -6,9 +6,6 @@
 #include "session/session.h"
 #include "tegra/line.h"
 
-/* Everything unknown, no samples. */
-void tegra_summary_init(struct tegra_summary *summary);
-
 void tegra_summary_add(struct tegra_summary *summary, const struct tegra_sample *sample);
 
 /* One point of the time series; t_ns is given through. */
