@@ -20,6 +20,8 @@ static const char doc[] =
 	"\n"
 	"  sudo tegratrace -p PID -d 30      attach to a running process for 30 s\n"
 	"  sudo tegratrace -- ./infer ARGS   start a command and trace it to its end\n"
+	"  tegratrace diagnose LOG           a verdict from a tegrastats log, no root\n"
+	"  tegratrace roofline --help        the ceilings of a module, and a point below them\n"
 	"  tegratrace doctor                 what this kernel and board can measure\n"
 	"\v"
 	"Exit status: 0, or the started command's own (128 + signal when it was killed); 1 the run "
@@ -28,7 +30,9 @@ static const char doc[] =
 	"before a "
 	"command could run: 125, 126 not executable, 127 not found.";
 
-static const char args_doc[] = "-p PID[,PID...]\n-n NAME\n-- COMMAND [ARG...]\ndoctor [--json]";
+static const char args_doc[] = "-p PID[,PID...]\n-n NAME\n-- COMMAND [ARG...]\ndiagnose "
+			       "LOG...\nroofline --module NAME ...\n"
+			       "doctor [--json]";
 
 enum {
 	KEY_NO_FOLLOW = 1000,
@@ -36,6 +40,7 @@ enum {
 	KEY_TEGRASTATS,
 	KEY_TEGRA_LOG,
 	KEY_INTERVAL,
+	KEY_GPU_HZ,
 	KEY_JSON,
 	KEY_JSON_SCHEMA,
 	KEY_EXPLAIN,
@@ -58,6 +63,9 @@ static const struct argp_option entries[] = {
 	{"tegra-log", KEY_TEGRA_LOG, "FILE", 0, "Read the lines from a log, a FIFO or - instead",
 	 0},
 	{"interval", KEY_INTERVAL, "MS", 0, "Interval given to tegrastats (default 100)", 0},
+	{"gpu-hz", KEY_GPU_HZ, "HZ", 0,
+	 "Without tegrastats: read the GPU load this often, up to 1000 (default: with the rest)",
+	 0},
 	{NULL, 0, NULL, 0, "Output:", 3},
 	{"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
 	 "One JSON object, on standard output without FILE", 0},
@@ -148,6 +156,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_INTERVAL:
 		options->interval_ms = (int)parse_number(state, arg, 1, 60000, "--interval");
+		return 0;
+	case KEY_GPU_HZ:
+		options->gpu_hz = (int)parse_number(state, arg, 1, 1000, "--gpu-hz");
 		return 0;
 	case KEY_RUNG:
 		if (rung_from_name(arg, &options->rung))

@@ -38,6 +38,7 @@ struct options {
 	const char *tegrastats;
 	const char *tegra_log;
 	int interval_ms;
+	int gpu_hz;
 	bool json;
 	const char *json_file; /* NULL: standard output */
 	bool json_schema;

@@ -194,6 +194,7 @@ static int open_source(struct run *run)
 		.command = run->options->tegrastats,
 		.log = run->options->tegra_log,
 		.interval_ms = run->options->interval_ms,
+		.gpu_hz = run->options->gpu_hz,
 	};
 	char line[256];
 

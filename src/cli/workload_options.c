@@ -5,9 +5,20 @@
 
 #include "base/text.h"
 #include "diagnose/models.h"
+#include "diagnose/roofline.h"
 #include "session/session.h"
 
-enum { KEY_MODEL = 3000, KEY_GFLOP, KEY_PRECISION, KEY_BATCH, KEY_LATENCY, KEY_FPS };
+enum {
+	KEY_MODEL = 3000,
+	KEY_GFLOP,
+	KEY_PRECISION,
+	KEY_BATCH,
+	KEY_LATENCY,
+	KEY_FPS,
+	KEY_BYTES,
+	KEY_PEAK_FLOPS,
+	KEY_PEAK_BW,
+};
 
 static const struct argp_option entries[] = {
 	{NULL, 0, NULL, 0, "Point on the roofline:", 5},
@@ -17,6 +28,9 @@ static const struct argp_option entries[] = {
 	{"precision", KEY_PRECISION, "P", 0, "fp32, tf32, fp16 (default), int8, ...", 0},
 	{"batch", KEY_BATCH, "N", 0, "Items in one inference (default 1)", 0},
 	{"latency", KEY_LATENCY, "MS", 0, "Time of one inference", 0},
+	{"bytes", KEY_BYTES, "B", 0, "DRAM bytes per item (default: from the EMC load)", 0},
+	{"peak-flops", KEY_PEAK_FLOPS, "F", 0, "Ceiling of a board not known here, as 16.7T", 0},
+	{"peak-bw", KEY_PEAK_BW, "B", 0, "Its DRAM bandwidth, as 102G", 0},
 	{"fps", KEY_FPS, "X", 0, "Items a second, instead of a latency", 0},
 	{0},
 };
@@ -28,6 +42,16 @@ static double positive(struct argp_state *state, const char *text, const char *w
 
 	if (end == text || *end || !(value > 0) || value > 1e12)
 		argp_error(state, "%s must be a number above 0, not '%s'", what, text);
+	return value;
+}
+
+static double with_prefix(struct argp_state *state, const char *text, const char *what)
+{
+	double value = NAN;
+
+	if (!roofline_parse_si(text, &value, NULL))
+		argp_error(state, "%s must be a number above 0, as 16.7T or 102G, not '%s'", what,
+			   text);
 	return value;
 }
 
@@ -58,6 +82,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_LATENCY:
 		workload->latency_s = positive(state, arg, "--latency") / 1000;
+		return 0;
+	case KEY_BYTES:
+		workload->bytes_per_item = with_prefix(state, arg, "--bytes");
+		return 0;
+	case KEY_PEAK_FLOPS:
+		workload->peak_flops = with_prefix(state, arg, "--peak-flops");
+		return 0;
+	case KEY_PEAK_BW:
+		workload->peak_bw = with_prefix(state, arg, "--peak-bw");
 		return 0;
 	case KEY_FPS:
 		workload->items_per_s = positive(state, arg, "--fps");

@@ -46,6 +46,16 @@ void roofline_of_session(const struct session *session, const struct facts *fact
 	if (roofline_format_parse(*workload->precision ? workload->precision : "fp16", &input->now,
 				  &format))
 		input->precision = format.precision;
+	if (workload->peak_flops > 0 && input->precision < PRECISIONS) {
+		input->now.flops[input->precision] = workload->peak_flops;
+		input->peak_given = true;
+	}
+	if (workload->peak_bw > 0) {
+		input->now.dram = workload->peak_bw;
+		input->now.dram_practical =
+			workload->peak_bw * roofline_thresholds[ROOFLINE_DRAM_PRACTICAL].share;
+	}
+	input->bytes_per_item = workload->bytes_per_item;
 	input->flop_per_item = workload->flop_per_item;
 	input->batch = workload->batch;
 	input->latency_s = workload->latency_s;

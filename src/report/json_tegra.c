@@ -33,7 +33,8 @@ static json_t *figure(const struct sampled *s, double value)
 	return s->n > 0 ? json_number(value) : json_null();
 }
 
-static json_t *engine_json(const struct sampled *busy, const struct sampled *clock)
+static json_t *engine_json(const struct sampled *busy, const struct sampled *clock, double cap_mhz,
+			   double max_mhz)
 {
 	json_t *engine = json_object();
 
@@ -44,8 +45,8 @@ static json_t *engine_json(const struct sampled *busy, const struct sampled *clo
 	json_put(&engine, "clock_mhz", figure(clock, clock->mean));
 	json_put(&engine, "clock_min_mhz", figure(clock, clock->min));
 	json_put(&engine, "clock_max_mhz", figure(clock, clock->max));
-	json_put(&engine, "cap_mhz", json_null());
-	json_put(&engine, "max_mhz", json_null());
+	json_put(&engine, "cap_mhz", json_number(cap_mhz));
+	json_put(&engine, "max_mhz", json_number(max_mhz));
 	return engine;
 }
 
@@ -113,8 +114,33 @@ static json_t *power_json(const struct tegra_summary *tegra)
 	return power;
 }
 
-json_t *json_tegra(const struct tegra_summary *tegra)
+/* null where the board counts nothing of it */
+static json_t *throttle_json(const struct throttle_summary *throttle)
 {
+	static const char *const names[THROTTLE_OC] = {"oc1_events", "oc2_events", "oc3_events"};
+	json_t *object;
+	bool known = throttle->cooling_active >= 0;
+
+	for (int i = 0; i < THROTTLE_OC; i++)
+		known |= throttle->oc_events[i] != UNKNOWN_COUNT;
+	if (!known)
+		return json_null();
+	object = json_object();
+	for (int i = 0; i < THROTTLE_OC; i++)
+		json_put(&object, names[i], json_count(throttle->oc_events[i]));
+	json_put(&object, "cooling_active",
+		 throttle->cooling_active >= 0 ? json_integer(throttle->cooling_active)
+					       : json_null());
+	json_put(&object, "cooling_device", json_text(throttle->cooling_name));
+	json_put(&object, "margin_c", json_number(throttle->margin_c));
+	json_put(&object, "margin_zone", json_text(throttle->margin_zone));
+	return object;
+}
+
+json_t *json_tegra(const struct session *session)
+{
+	const struct tegra_summary *tegra = &session->tegra;
+	const struct board_info *board = &session->board;
 	json_t *object = json_object();
 
 	json_put(&object, "state", json_string(state_name(tegra->state)));
@@ -123,13 +149,17 @@ json_t *json_tegra(const struct tegra_summary *tegra)
 	json_put(&object, "samples", json_count(tegra->samples));
 	json_put(&object, "rejected", json_count(tegra->rejected));
 	json_put(&object, "interval_ms", json_number(tegra->interval_ms));
-	json_put(&object, "gpu", engine_json(&tegra->gpu_busy, &tegra->gpu_clock_mhz));
-	json_put(&object, "emc", engine_json(&tegra->emc_busy, &tegra->emc_clock_mhz));
+	json_put(&object, "gpu",
+		 engine_json(&tegra->gpu_busy, &tegra->gpu_clock_mhz, board->gpu.cap_mhz,
+			     board->gpu.hw_max_mhz));
+	json_put(&object, "emc",
+		 engine_json(&tegra->emc_busy, &tegra->emc_clock_mhz, board->emc.cap_mhz,
+			     board->emc.hw_max_mhz));
 	json_put(&object, "cpu", cpu_json(tegra));
 	json_put(&object, "ram", memory_json(&tegra->ram_used_mb, tegra->ram_total_mb));
 	json_put(&object, "swap", memory_json(&tegra->swap_used_mb, tegra->swap_total_mb));
 	json_put(&object, "temps", temps_json(tegra));
 	json_put(&object, "power", power_json(tegra));
-	json_put(&object, "throttle", json_null());
+	json_put(&object, "throttle", throttle_json(&session->throttle));
 	return object;
 }

@@ -79,7 +79,8 @@ void workload_init(struct workload *workload)
 {
 	memset(workload, 0, sizeof(*workload));
 	workload->flop_per_item = workload->batch = NAN;
-	workload->latency_s = workload->items_per_s = NAN;
+	workload->latency_s = workload->items_per_s = workload->bytes_per_item = NAN;
+	workload->peak_flops = workload->peak_bw = NAN;
 }
 
 void session_init(struct session *session)

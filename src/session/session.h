@@ -240,8 +240,10 @@ struct target_info {
 struct workload {
 	double flop_per_item;
 	double batch;
-	double latency_s;   /* of one batch */
-	double items_per_s; /* when the latency is not known */
+	double latency_s;	    /* of one batch */
+	double items_per_s;	    /* when the latency is not known */
+	double bytes_per_item;	    /* DRAM traffic; else it is taken from the EMC load */
+	double peak_flops, peak_bw; /* ceilings of a board that no table knows */
 	char precision[16];
 };
 

@@ -31,10 +31,11 @@
 
 struct tegra_source {
 	int fd;
-	pid_t child;	     /* 0 = nothing spawned */
-	struct sysfs *sysfs; /* read instead of any text; NULL */
-	int64_t next_ns;     /* when to read it again */
-	bool plain_file;     /* grows, or does not; never at its end */
+	pid_t child;			    /* 0 = nothing spawned */
+	struct sysfs *sysfs;		    /* read instead of any text; NULL */
+	int64_t next_ns;		    /* when to read it again */
+	int64_t gpu_period_ns, next_gpu_ns; /* 0 = with the rest */
+	bool plain_file;		    /* grows, or does not; never at its end */
 	bool ended;
 	int stdin_flags; /* to restore; -1 = not ours to restore */
 	int exit_status; /* of the child, once reaped; -1 before */
@@ -133,14 +134,29 @@ static int open_sysfs(struct tegra_source *source)
 	return 0;
 }
 
+static void read_gpu_load(struct tegra_source *source, int64_t now_ns)
+{
+	int32_t permille;
+
+	if (!source->gpu_period_ns || now_ns < source->next_gpu_ns)
+		return;
+	source->next_gpu_ns = now_ns + source->gpu_period_ns;
+	permille = sysfs_gpu_load(source->sysfs);
+	if (permille != TEGRA_UNKNOWN)
+		sampled_add(&source->current.gpu_busy, permille / 1000.0);
+}
+
 static void read_sysfs(struct tegra_source *source, int64_t now_ns)
 {
 	struct tegra_sample sample;
 
+	read_gpu_load(source, now_ns);
 	if (now_ns < source->next_ns)
 		return;
 	source->next_ns = now_ns + source->interval_ms * 1000000LL;
 	sysfs_sample(source->sysfs, &sample);
+	if (source->gpu_period_ns)
+		sample.gr3d_pct = TEGRA_UNKNOWN; /* it has its own readings */
 	tegra_summary_add(&source->current, &sample);
 	if (source->current.samples == 1)
 		source->first_ns = now_ns;
@@ -188,6 +204,7 @@ int tegra_source_open(const struct tegra_source_options *options, struct tegra_s
 	source->stdin_flags = -1;
 	source->exit_status = -1;
 	source->interval_ms = options->interval_ms;
+	source->gpu_period_ns = options->gpu_hz > 0 ? 1000000000LL / options->gpu_hz : 0;
 	tegra_summary_init(&source->older);
 	tegra_summary_init(&source->current);
 	tegra_reader_init(&source->reader);
@@ -271,7 +288,11 @@ void tegra_source_read(struct tegra_source *source, int64_t now_ns)
 
 int64_t tegra_source_next_ns(const struct tegra_source *source)
 {
-	return source && source->sysfs ? source->next_ns : INT64_MAX;
+	if (!source || !source->sysfs)
+		return INT64_MAX;
+	if (source->gpu_period_ns && source->next_gpu_ns < source->next_ns)
+		return source->next_gpu_ns;
+	return source->next_ns;
 }
 
 void tegra_source_begin(struct tegra_source *source, int64_t now_ns)
@@ -380,6 +401,22 @@ static void judge(const struct tegra_source *source, int64_t now_ns, struct tegr
 	}
 }
 
+/* What reading so often has cost. */
+static void note_cost(const struct tegra_source *source, struct tegra_summary *out)
+{
+	struct sysfs_cost cost;
+
+	if (!source->sysfs || !source->gpu_period_ns || *out->note)
+		return;
+	cost = sysfs_gpu_cost(source->sysfs);
+	if (cost.calls)
+		snprintf(out->note, sizeof(out->note),
+			 "GPU load read %llu times, %.1f us each, at most %.0f us",
+			 (unsigned long long)cost.calls,
+			 (double)cost.total_ns / (double)cost.calls / 1e3,
+			 (double)cost.max_ns / 1e3);
+}
+
 void tegra_source_close(struct tegra_source *source, int64_t now_ns, struct tegra_summary *out)
 {
 	if (!source) {
@@ -390,6 +427,7 @@ void tegra_source_close(struct tegra_source *source, int64_t now_ns, struct tegr
 	reap_ended(source);
 	*out = source->current.samples ? source->current : source->older;
 	judge(source, now_ns, out);
+	note_cost(source, out);
 	snprintf(out->source, sizeof(out->source), "%s", source->name);
 	out->rejected = (int64_t)source->reader.stats.rejected;
 	if (out->state != TEGRA_RECORDED)

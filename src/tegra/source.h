@@ -17,6 +17,7 @@ struct tegra_source_options {
 	const char *command; /* --tegrastats CMD; NULL: tegrastats when it is on PATH */
 	const char *log;     /* --tegra-log FILE, FIFO or "-"; wins over command */
 	int interval_ms;
+	int gpu_hz; /* of sysfs: read the GPU load that often between samples; 0 = with them */
 };
 
 /*

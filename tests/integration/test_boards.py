@@ -44,14 +44,14 @@ class Board:
     def gpu_load(self, percent):
         self.write("sys/**/load", int(percent * 10))
 
-    def run(self, pid, seconds=3, change=None):
+    def run(self, pid, seconds=3, change=None, args=()):
         """The report of a live run; change() happens in the middle of it."""
         env = {**os.environ, "TEGRATRACE_ROOT": str(self.root)}
         timer = threading.Timer(seconds / 2, change) if change else None
         if timer:
             timer.start()
         done = subprocess.run([harness.TEGRATRACE, "-q", "--json", "-p", str(pid), "-d",
-                               str(seconds)], capture_output=True, env=env, check=True,
+                               str(seconds), *args], capture_output=True, env=env, check=True,
                               timeout=harness.LIMIT)
         if timer:
             timer.join()
@@ -141,3 +141,32 @@ def test_the_mode_caps_the_gpu(board, sleeper):
     assert verdict["class"] == "clock-capped"
     assert verdict["gain_bound"] == pytest.approx(1300.5 / 612 * 2, rel=0.02)
     assert "nvpmodel -m 3" in " ".join(verdict["next_steps"])
+
+
+def test_fast_gpu_load_shows_its_cost(board, sleeper):
+    fixture = board("orin-nano-super-r36")
+    fixture.gpu_load(61)
+    tegra = fixture.run(sleeper.pid, 2, args=("--gpu-hz", "1000"))["tegra"]
+    assert tegra["gpu"]["busy"] == pytest.approx(0.61, abs=0.001)
+    assert tegra["gpu"]["busy_samples"] > 5 * tegra["samples"]
+    assert "us each" in tegra["note"]
+
+
+def test_roofline_of_a_live_run(board, sleeper):
+    """YOLOv8n, 8.9 GFLOP in 4.43 ms: 12 % of 16.7 TFLOP/s."""
+    fixture = board("orin-nano-super-r36")
+    roofline = fixture.run(sleeper.pid, 1, args=("--model", "yolov8n", "--precision", "fp16",
+                                                 "--latency", "4.43"))["roofline"]
+    assert roofline["peak_flops"] == pytest.approx(16712e9, rel=0.01)
+    assert roofline["point"]["flops"] == pytest.approx(8.9e9 / 4.43e-3, rel=0.01)
+
+
+def test_given_ceilings_serve_an_unknown_board(board, sleeper):
+    roofline = board("future-board").run(
+        sleeper.pid, 1, args=("--gflop", "10", "--latency", "10", "--bytes", "100M",
+                              "--peak-flops", "4T", "--peak-bw", "100G"))["roofline"]
+    assert roofline["peak_flops"] == 4e12 and roofline["peak_bw"] == 1e11
+    assert roofline["ridge"] == pytest.approx(40)
+    # 1 of 4 TFLOP/s and 10 of 100 GB/s
+    assert roofline["point"]["intensity"] == pytest.approx(100)
+    assert roofline["point"]["bound"] == "under-utilised"

@@ -101,7 +101,7 @@ static int clean_up(void **state)
 
 static int open_with(const char *command, const char *log, int interval_ms)
 {
-	const struct tegra_source_options options = {command, log, interval_ms};
+	const struct tegra_source_options options = {command, log, interval_ms, 0};
 
 	error[0] = '\0';
 	return tegra_source_open(&options, &source, error, sizeof(error));
