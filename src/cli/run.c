@@ -202,6 +202,11 @@ static int open_source(struct run *run)
 		msg_error("%s", line);
 		return EXIT_USAGE;
 	}
+	if (!run->source)
+		capability_add(
+			&run->session.capability, "GPU samples",
+			"no tegrastats on PATH and not a Jetson's sysfs: give --tegrastats CMD "
+			"or --tegra-log FILE");
 	return EXIT_OK;
 }
 
