@@ -133,4 +133,6 @@ $(BUILD)/tests/bench/%: tests/bench/%.c $(LIBOBJS) $(BUILD)/empty_btf.skel.h \
 clean:
 	rm -rf $(BUILD)
 
+include tools/kernels/kernels.mk
+
 -include $(OBJS:.o=.d) $(UNIT:=.d)

@@ -141,12 +141,17 @@ static __always_inline void tt_switch_out(struct tt_thread *t, __u64 now, __u64 
 
 static __always_inline void tt_runq_sample(struct tt_thread *t, __u64 delay_ns)
 {
-	__u32 i = tt_hist_index(delay_ns);
+	__u64 i = tt_hist_index(delay_ns);
 
 	t->runq_count++;
 	if (delay_ns > t->runq_max_ns)
 		t->runq_max_ns = delay_ns;
-	if (i < TT_HIST_BUCKETS) /* for the verifier of 5.10, which loses the bound */
+	/*
+	 * The verifier loses the bound (5.10 to 6.1): test it in the register that is the index,
+	 * and where the compiler cannot know that no test is needed.
+	 */
+	__asm__ volatile("" : "+r"(i));
+	if (i < TT_HIST_BUCKETS)
 		t->runq_hist[i]++;
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs every test and ends with one counted line: N passed, N failed, N skipped.
-# Usage: tools/check.sh [format|build|bpf|unit|asan|fuzz|integration]...   (default: all)
+# Usage: tools/check.sh [format|build|bpf|unit|asan|fuzz|integration|kernels]...   (default: all)
 set -u
 
 export LC_ALL=C
@@ -84,7 +84,7 @@ integration() {
 
 sanitized=(SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" BUILD="$build/asan")
 for part in "${@:-all}"; do
-	case $part in all | format | build | bpf | unit | asan | fuzz | integration) ;;
+	case $part in all | format | build | bpf | unit | asan | fuzz | integration | kernels) ;;
 	*)
 		echo "check: unknown part '$part'" >&2
 		exit 2
@@ -125,6 +125,18 @@ if wants fuzz; then
 	esac
 fi
 wants integration && integration
+
+# Two arm64 kernels under emulation, with and without type data; make check-kernels boots them all.
+kernels() {
+	local p f s
+	BUILD=$build make -s BUILD="$build" check-kernels-short >"$logs/kernels" 2>&1
+	sed 's/^/        /' "$logs/kernels" | tail -n 30
+	read -r p f s < <(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' \
+		"$logs/kernels" | tail -n 1)
+	passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1})) skipped=$((skipped + ${s:-0}))
+	[ "${f:-1}" = 0 ] || failures+=("kernels: ${f:-1}")
+}
+wants kernels && kernels
 
 for name in "${failures[@]}"; do
 	echo "FAILED  $name"

@@ -45,8 +45,9 @@ struct sched_entity {
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
-	int on_cpu;
-	int on_rq;
+	/* int, and u8 in 7.x: CO-RE lets only unsigned ones differ in size */
+	unsigned int on_cpu;
+	unsigned int on_rq;
 	struct sched_entity se;
 	unsigned long jobctl;
 	unsigned in_iowait : 1;

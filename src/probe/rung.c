@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 int rung_size_maps(struct bpf_object *object, const struct rung_settings *settings)
 {
@@ -28,11 +30,26 @@ int rung_size_maps(struct bpf_object *object, const struct rung_settings *settin
 
 void rung_explain_load(int err, char reason[RUNG_REASON_LEN])
 {
+	struct rlimit limit;
 	const char *why;
 
 	switch (err) {
-	case -EPERM:
 	case -EACCES:
+		if (!geteuid()) {
+			why = "the kernel's verifier refused the programs, or a security module "
+			      "forbids them; -v shows its log";
+			break;
+		}
+		/* fall through */
+	case -EPERM:
+		if (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+		    !geteuid()) {
+			why = "RLIMIT_MEMLOCK is too small for the maps and may not be raised "
+			      "(ulimit -l unlimited, or CAP_SYS_RESOURCE), needed below Linux "
+			      "5.11; "
+			      "or the kernel is locked down";
+			break;
+		}
 		why = "the kernel refuses bpf(2): run as root (sudo), or with CAP_BPF and "
 		      "CAP_PERFMON; "
 		      "under kernel lockdown BPF tracing is off";

@@ -46,18 +46,23 @@ int rung_from_name(const char *name, enum rung *rung)
 	return -EINVAL;
 }
 
+/* A verifier log says at its end why, and has thousands of lines before that. */
+#define LIBBPF_LINES 40
+
 static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
 {
-	char line[512];
-	size_t len;
+	char *text, *start, *save = NULL;
+	int lines = 0;
 
-	if (level == LIBBPF_DEBUG || !msg_verbose())
+	if (level == LIBBPF_DEBUG || !msg_verbose() || vasprintf(&text, format, args) < 0)
 		return 0;
-	vsnprintf(line, sizeof(line), format, args);
-	len = strlen(line);
-	if (len && line[len - 1] == '\n')
-		line[len - 1] = '\0';
-	msg_debug("%s", line);
+	for (start = text + strlen(text); start > text; start--) {
+		if (start[-1] == '\n' && *start && ++lines == LIBBPF_LINES)
+			break;
+	}
+	for (char *line = strtok_r(start, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		msg_debug("%s", line);
+	free(text);
 	return 0;
 }
 
@@ -188,7 +193,8 @@ int tracer_open(const struct tracer_options *options, struct tracer **tracer_out
 		why[0] = '\0';
 		err = try_rung(tracer, ladder[i], options->follow_children, why);
 		if (err) {
-			denied |= err == -EPERM || err == -EACCES;
+			/* root gets EACCES from the verifier */
+			denied |= err == -EPERM || (err == -EACCES && geteuid());
 			snprintf(what, sizeof(what), "rung %s", ladder[i]->name);
 			capability_add(capability, what, why);
 			msg_debug("rung %s: %s", ladder[i]->name, why);

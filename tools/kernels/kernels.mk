@@ -24,8 +24,10 @@ KERNELS_SHORT := 5.10 6.1
 .PHONY: static static-workloads kernels-deps check-kernels check-kernels-short
 
 static: $(STATIC)/tegratrace-$(STATIC_ARCH)
+	@:
 static-workloads: $(KERNELS_LOADS:%=$(STATIC)/$(STATIC_ARCH)/load/%) \
 		$(STATIC)/$(STATIC_ARCH)/load/guest_check
+	@:
 
 # $(1): Debian architecture, $(2): GNU triplet. The libraries are Debian's, of that architecture.
 define static_rules
