@@ -62,6 +62,7 @@ endef
 $(foreach arch,$(STATIC_ARCHES),$(eval $(call static_rules,$(arch),$(STATIC_TRIPLET_$(arch)))))
 
 kernels-deps:
+	$(Q)tools/install-deps.sh build
 	$(Q)tools/kernels/install-deps.sh
 
 check-kernels: kernels-deps
