@@ -32,7 +32,8 @@ override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Isrc -I. -Ibpf -I$(BUILD) $(WARN) $
 	$(shell $(PKG_CONFIG) --cflags $(LIBS)) -DSCHEMA_PATH='"src/report/schema.json"'
 LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS)) -lm
 # v2: the arm64 JIT has no atomic with a result before 5.18
-BPFFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
+# No build path in the objects, so that two builds give the same bytes.
+BPFFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-unused-parameter -Ivmlinux -Ibpf
 
 RUNGS    := sched_btf sched_tracepoint
@@ -51,7 +52,10 @@ FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch])
 
 all: $(BUILD)/tegratrace
 
-ifeq ($(filter clean deps demo check bench check-format,$(MAKECMDGOALS)),)
+# Targets that install what they need first, or need none of it.
+SELF_SUFFICIENT := clean deps demo check fuzz bench check-format kernels-deps check-kernels \
+	check-kernels-short
+ifeq ($(filter $(SELF_SUFFICIENT),$(MAKECMDGOALS)),)
 ifneq ($(shell $(PKG_CONFIG) --exists 'libbpf >= 1.0' $(filter-out libbpf,$(LIBS)) && echo ok),ok)
 $(error libbpf >= 1.0, libelf, zlib and jansson are needed: sudo tools/install-deps.sh build)
 endif
