@@ -78,8 +78,8 @@ static void evidence(const struct session *session, const struct facts *facts, s
 	if (!isnan(facts->gpu_mhz))
 		verdict_evidence(v, "tegrastats", "GPU clock under load %.0f MHz", facts->gpu_mhz);
 	if (session->board_guessed)
-		verdict_evidence(v, "inferred", "by rails, cores and memory the board is a %s%s",
-				 board->module, isnan(board->gpu.hw_max_mhz) ? "" : "");
+		verdict_evidence(v, "inferred", "by rails, cores and memory the board is a %s",
+				 board->module);
 	if (session->board_guessed && !isnan(facts->clock_headroom))
 		verdict_evidence(v, "module table",
 				 "largest GPU clock %.0f MHz: %.2fx the one seen",
@@ -97,11 +97,12 @@ static void evidence(const struct session *session, const struct facts *facts, s
 				 PCT(facts->core_max), facts->cores_used);
 	if (!isnan(facts->hottest_c))
 		verdict_evidence(v, "tegrastats", "hottest zone %.1f C%s", facts->hottest_c,
-				 isnan(facts->hot_clock_loss) ? ", below its trip point"
-							      : ", at its trip point");
+				 isnan(facts->trip_c)		    ? ""
+				 : facts->hottest_c < facts->trip_c ? ", below its trip point"
+								    : ", at its trip point");
 }
 
-static void steps(const struct session *session, const struct facts *facts, struct verdict *v)
+static void steps(const struct facts *facts, struct verdict *v)
 {
 	switch (v->class) {
 	case VERDICT_COMPUTE_BOUND:
@@ -145,12 +146,11 @@ static void steps(const struct session *session, const struct facts *facts, stru
 	}
 	if (isnan(facts->emc_busy) && v->class != VERDICT_INSUFFICIENT_DATA)
 		verdict_step(v, "run tegrastats with sudo: it hides the DRAM load from others");
-	(void)session;
 }
 
 void wording_log(const struct session *session, const struct facts *facts, struct verdict *verdict)
 {
 	headline(session, facts, verdict);
 	evidence(session, facts, verdict);
-	steps(session, facts, verdict);
+	steps(facts, verdict);
 }

@@ -91,6 +91,13 @@ def test_heat_with_a_steady_clock_is_no_throttling():
     assert report["verdict"]["class"] == "compute-bound"
 
 
+def test_no_word_on_a_trip_point_that_is_not_known():
+    line = b"RAM 100/999MB (lfb 1x4MB) CPU [1%@100] EMC_FREQ 5%@204 GR3D_FREQ 98%@306 CPU@48C\n"
+    assert "trip point" not in json.dumps(judge(line * 60)["verdict"]["evidence"])
+    known = LINE.format(gpu=98, mhz=620, tj=60).encode() * 60
+    assert "below its trip point" in json.dumps(judge(known)["verdict"]["evidence"])
+
+
 def test_a_clock_that_falls_at_the_trip_point_is_throttling():
     cool, hot = LINE.format(gpu=98, mhz=620, tj=80), LINE.format(gpu=98, mhz=410, tj=99.2)
     report = judge(cool.encode() * 40 + hot.encode() * 40)
