@@ -102,6 +102,63 @@ struct tt_slot_line {
 
 #define TT_MAX_SLOTS 65535
 
+/*
+ * Who ended a wait: a kind and, in the low bits, its id. A task by its tid; an interrupt is never
+ * blamed on the task that it interrupted.
+ */
+#define TT_WAKER_KIND_SHIFT 28
+#define TT_WAKER_ID_MASK    0x0fffffffu
+enum tt_waker_kind {
+	TT_WAKER_TASK = 0, /* id 0 with nothing known: no waker was seen */
+	TT_WAKER_IRQ = 1,  /* hard interrupt, by number */
+	TT_WAKER_SOFTIRQ = 2,
+	TT_WAKER_TIMER = 3, /* a high-resolution timer ran out */
+	TT_WAKER_DISK = 4,  /* only as `via`: the waker itself had waited for a block device */
+};
+
+#define TT_WAKER(kind, id) (((__u32)(kind) << TT_WAKER_KIND_SHIFT) | ((id)&TT_WAKER_ID_MASK))
+
+#define TT_SITE_IOWAIT	   0x1u /* in_iowait at the switch-out */
+#define TT_SITE_GPU_CALL   0x2u /* inside a CUDA synchronisation call */
+#define TT_SITE_FUTEX_LOCK 0x4u /* futex wait as a contended mutex does it */
+#define TT_SITE_STACK_LOST 0x8u /* a stack was due and could not be kept */
+
+/* tt_edge_key.syscall: 0 = the rung cannot see it */
+#define TT_SYSCALL(nr)	((__u16)((nr) + 1))
+#define TT_SYSCALL_NONE 0xffffu /* entered by an exception: a page fault */
+
+/* Sleeps that looked alike. The loader names the class from this (src/probe/wait_rules.c). */
+struct tt_edge_key {
+	__u32 slot;
+	__u32 waker;
+	__u32 via; /* what woke the waker, when that was a moment ago and no traced thread; 0 */
+	__u32 arg; /* first argument of the syscall, low half: descriptor or futex address */
+	__u16 syscall;
+	__u16 flags;	    /* TT_SITE_* */
+	__u32 pad;	    /* 0 */
+	__u64 kernel_stack; /* key of `stacks`; 0 = none taken */
+	__u64 user_stack;
+};
+
+struct tt_edge {
+	__u64 ns;
+	__u64 max_ns;
+	__u32 count;
+	__u32 waker_tgid; /* 0 unknown */
+	char waker_comm[TT_COMM_LEN];
+};
+
+_Static_assert(sizeof(struct tt_edge_key) == 40, "no padding: it is hashed");
+
+/* Return addresses, innermost first, 0 after the last. */
+#define TT_STACK_DEPTH 48
+struct tt_stack {
+	__u64 frame[TT_STACK_DEPTH];
+};
+
+#define TT_MAX_STACKS 8192
+#define TT_MAX_EDGES  16384
+
 /* [begin, end) of the window; programs ignore events outside. Published in the future. */
 struct tt_window {
 	volatile __u64 begin_ns;

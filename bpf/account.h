@@ -4,24 +4,15 @@
  * out, and calls in here. Nothing here allocates in a scheduler hook, uses an atomic with a result
  * (the arm64 JIT has none before 5.18) or prints.
  *
- * Lookups are array accesses that the verifier inlines: tid -> slot -> record. The tid table is
- * the filter too, so a task that is not traced costs one load and a compare.
+ * Lookups are array accesses that the verifier inlines: tid -> slot (target.h) -> record.
  */
 #ifndef __TEGRATRACE_ACCOUNT_H
 #define __TEGRATRACE_ACCOUNT_H
 
-#include "abi.h"
+#include "target.h"
 #include "thread_state.h"
 
-/* Sized by the loader: pid_max / 32 and the number of slots. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct tt_slot_line);
-} tid_slots SEC(".maps");
-
+/* Sized by the loader: the number of slots. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -40,25 +31,9 @@ struct {
 	__type(value, __u32);
 } free_slots SEC(".maps");
 
-struct tt_window window = {TT_WINDOW_CLOSED, TT_WINDOW_CLOSED};
 struct tt_losses losses;
 
 const volatile bool follow_children = true;
-
-static __always_inline __u16 *slot_ref(__u32 tid)
-{
-	__u32 line = tid >> TT_TID_SHIFT;
-	struct tt_slot_line *l = bpf_map_lookup_elem(&tid_slots, &line);
-
-	return l ? &l->slot[tid & (TT_TIDS_PER_LINE - 1)] : 0;
-}
-
-static __always_inline __u32 slot_of(__u32 tid)
-{
-	__u16 *ref = slot_ref(tid);
-
-	return ref ? *ref : 0;
-}
 
 static __always_inline struct tt_thread *thread_at(__u32 slot)
 {
@@ -68,11 +43,6 @@ static __always_inline struct tt_thread *thread_at(__u32 slot)
 static __always_inline struct tt_thread *thread_of(__u32 tid)
 {
 	return thread_at(slot_of(tid));
-}
-
-static __always_inline bool in_window(__u64 now)
-{
-	return now >= window.begin_ns && now < window.end_ns;
 }
 
 static __always_inline __u32 take_slot(void)

@@ -16,6 +16,8 @@
 #define EXITED_ROWS_LONG 4096
 #define EXITED_LONG_NS	 1000000000LL
 
+#define CLOSERS 8
+
 /* The kernel's own books of a thread at one moment. */
 struct books {
 	bool known;
@@ -33,6 +35,11 @@ struct accounts {
 	int exited_rows;
 	int seeded; /* in the current pass */
 	int error;
+	struct {
+		accounts_close_fn fn;
+		void *ctx;
+	} on_close[CLOSERS];
+	int nclosers;
 };
 
 struct accounts *accounts_new(struct tracer *tracer, struct session *session)
@@ -57,6 +64,15 @@ void accounts_free(struct accounts *accounts)
 		return;
 	free(accounts->baseline);
 	free(accounts);
+}
+
+int accounts_on_close(struct accounts *accounts, accounts_close_fn fn, void *ctx)
+{
+	if (accounts->nclosers == CLOSERS)
+		return -ENOSPC;
+	accounts->on_close[accounts->nclosers].fn = fn;
+	accounts->on_close[accounts->nclosers++].ctx = ctx;
+	return 0;
 }
 
 static void read_books(struct books *books, pid_t pid, pid_t tid)
@@ -114,12 +130,12 @@ int accounts_seed(struct accounts *accounts, const struct target_set *targets, b
 	return total ? total : accounts->error;
 }
 
-static void baseline_one(void *ctx, uint32_t slot, const struct tt_thread *t)
+static void baseline_one(void *ctx, const struct tracer_slots *slots, const struct tt_thread *t)
 {
 	struct accounts *accounts = ctx;
 
 	if (!(t->flags & TT_FLAG_BORN))
-		read_books(&accounts->baseline[slot], t->tgid, t->tid);
+		read_books(&accounts->baseline[slots->slot], t->tgid, t->tid);
 }
 
 void accounts_take_baseline(struct accounts *accounts)
@@ -166,7 +182,7 @@ static void copy_sums(struct thread_account *account, const struct tt_thread *t,
 	account->runq_preempt_ns = t->ns[TT_RUNQ_PREEMPT];
 	account->stopped_ns = t->ns[TT_STOPPED];
 	account->unknown_ns = t->ns[TT_UNKNOWN];
-	account->wait_ns[WAIT_UNCLASSIFIED] = t->ns[TT_OFF_OTHER];
+	account->wait_ns[WAIT_OTHER] = t->ns[TT_OFF_OTHER];
 	if (knows_disk)
 		account->wait_ns[WAIT_DISK] = t->ns[TT_OFF_DISK];
 	account->offcpu_ns = t->ns[TT_OFF_OTHER] + t->ns[TT_OFF_DISK];
@@ -281,9 +297,21 @@ static void resolve_unknown(struct thread_account *account)
 	account->unknown_ns -= part_ns;
 }
 
-static void close_account(struct accounts *accounts, const struct tt_thread *record,
-			  const struct books *before, const struct books *after)
+static void add_other_probes(struct accounts *accounts, const struct tracer_slots *slots,
+			     struct thread_account *account)
 {
+	for (int i = 0; i < accounts->nclosers; i++) {
+		if (slots->predecessor)
+			accounts->on_close[i].fn(accounts->on_close[i].ctx, slots->predecessor,
+						 account);
+		accounts->on_close[i].fn(accounts->on_close[i].ctx, slots->slot, account);
+	}
+}
+
+static void close_account(struct accounts *accounts, const struct tracer_slots *slots,
+			  const struct tt_thread *record, const struct books *after)
+{
+	const struct books *before = &accounts->baseline[slots->slot];
 	struct session *session = accounts->session;
 	struct thread_account account;
 	struct tt_thread t = *record;
@@ -305,6 +333,7 @@ static void close_account(struct accounts *accounts, const struct tt_thread *rec
 	name_account(&account, t.comm[0] && account.exited ? t.comm
 			       : after->comm[0]		   ? after->comm
 							   : before->comm);
+	add_other_probes(accounts, slots, &account);
 	add_losses(&session->losses, &t);
 	if (thread_identity_error_ns(&account))
 		session->losses.identity_violations++;
@@ -313,13 +342,13 @@ static void close_account(struct accounts *accounts, const struct tt_thread *rec
 }
 
 /* The name that a thread had while it lived, for a record that ended without one. */
-static void drain_one(void *ctx, uint32_t slot, const struct tt_thread *t)
+static void drain_one(void *ctx, const struct tracer_slots *slots, const struct tt_thread *t)
 {
 	static const struct books none;
 	struct accounts *accounts = ctx;
 
-	close_account(accounts, t, &accounts->baseline[slot], &none);
-	memset(&accounts->baseline[slot], 0, sizeof(struct books));
+	close_account(accounts, slots, t, &none);
+	memset(&accounts->baseline[slots->slot], 0, sizeof(struct books));
 }
 
 void accounts_drain(struct accounts *accounts)
@@ -328,9 +357,9 @@ void accounts_drain(struct accounts *accounts)
 		tracer_drain(accounts->tracer, drain_one, accounts);
 }
 
-static void count_living(void *ctx, uint32_t slot, const struct tt_thread *t)
+static void count_living(void *ctx, const struct tracer_slots *slots, const struct tt_thread *t)
 {
-	(void)slot;
+	(void)slots;
 	if (t->bucket != TT_DEAD)
 		++*(int *)ctx;
 }
@@ -348,23 +377,23 @@ struct final_books {
 	struct books *after; /* by slot */
 };
 
-static void read_final(void *ctx, uint32_t slot, const struct tt_thread *t)
+static void read_final(void *ctx, const struct tracer_slots *slots, const struct tt_thread *t)
 {
 	struct final_books *final = ctx;
 
 	if (t->bucket != TT_DEAD)
-		read_books(&final->after[slot], t->tgid, t->tid);
+		read_books(&final->after[slots->slot], t->tgid, t->tid);
 }
 
-static void close_final(void *ctx, uint32_t slot, const struct tt_thread *t)
+static void close_final(void *ctx, const struct tracer_slots *slots, const struct tt_thread *t)
 {
 	struct final_books *final = ctx;
 	struct accounts *accounts = final->accounts;
 
 	/* Seeded, but gone before the window began: nothing of it lies in the window. */
-	if (t->bucket == TT_UNKNOWN && !t->t_last_ns && !final->after[slot].state)
+	if (t->bucket == TT_UNKNOWN && !t->t_last_ns && !final->after[slots->slot].state)
 		return;
-	close_account(accounts, t, &accounts->baseline[slot], &final->after[slot]);
+	close_account(accounts, slots, t, &final->after[slots->slot]);
 }
 
 void accounts_finish(struct accounts *accounts, int64_t end_ns)

@@ -17,6 +17,15 @@ struct accounts *accounts_new(struct tracer *tracer, struct session *session);
 void accounts_free(struct accounts *accounts);
 
 /*
+ * Another probe that keeps data by slot: called once for each slot of a thread whose account is
+ * being closed, before the slot is used again. It adds what it has to the account and zeroes it.
+ */
+typedef void (*accounts_close_fn)(void *ctx, uint32_t slot, struct thread_account *account);
+
+/* Returns 0 or -ENOSPC. */
+int accounts_on_close(struct accounts *accounts, accounts_close_fn fn, void *ctx);
+
+/*
  * Seed every thread of the targets (and of their descendants with `follow`) until a whole pass
  * finds no new one. Returns the number of threads seeded by this call, or -errno.
  */

@@ -17,6 +17,7 @@
 
 #define DEFAULT_SLOTS	16384
 #define DEFAULT_PID_MAX 4194304
+#define WINDOWS		8
 
 struct tracer {
 	const struct rung_ops *ops;
@@ -31,6 +32,8 @@ struct tracer {
 	int free_fd;
 	__u32 used; /* highest slot ever seen in use */
 	unsigned char *seen_dead;
+	struct tt_window *windows[WINDOWS]; /* of other probes' objects */
+	int nwindows;
 };
 
 int rung_from_name(const char *name, enum rung *rung)
@@ -93,7 +96,7 @@ static size_t page_align(size_t size)
 	return (size + page - 1) / page * page;
 }
 
-static int map_fd(struct tracer *tracer, const char *name)
+static int map_fd(const struct tracer *tracer, const char *name)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(tracer->objects.object, name);
 
@@ -270,14 +273,31 @@ int tracer_seed(struct tracer *tracer, pid_t tgid, pid_t tid)
 	return (int)slot;
 }
 
+int tracer_tid_slots_fd(const struct tracer *tracer)
+{
+	return map_fd(tracer, "tid_slots");
+}
+
+int tracer_add_window(struct tracer *tracer, struct tt_window *window)
+{
+	if (tracer->nwindows == WINDOWS)
+		return -ENOSPC;
+	tracer->windows[tracer->nwindows++] = window;
+	return 0;
+}
+
 void tracer_publish_begin(struct tracer *tracer, int64_t begin_ns)
 {
 	__atomic_store_n(&tracer->objects.window->begin_ns, (__u64)begin_ns, __ATOMIC_RELEASE);
+	for (int i = 0; i < tracer->nwindows; i++)
+		__atomic_store_n(&tracer->windows[i]->begin_ns, (__u64)begin_ns, __ATOMIC_RELEASE);
 }
 
 void tracer_publish_end(struct tracer *tracer, int64_t end_ns)
 {
 	__atomic_store_n(&tracer->objects.window->end_ns, (__u64)end_ns, __ATOMIC_RELEASE);
+	for (int i = 0; i < tracer->nwindows; i++)
+		__atomic_store_n(&tracer->windows[i]->end_ns, (__u64)end_ns, __ATOMIC_RELEASE);
 }
 
 static void note_used(struct tracer *tracer)
@@ -350,17 +370,17 @@ static void add_predecessor(struct tt_thread *t, const struct tt_thread *p)
 static void visit(struct tracer *tracer, __u32 slot, tracer_record_fn fn, void *ctx, bool take)
 {
 	struct tt_thread merged = tracer->threads[slot];
-	__u32 predecessor = 0;
+	struct tracer_slots slots = {.slot = slot};
 
 	if (merged.flags & TT_FLAG_SUCCEEDS)
-		predecessor = predecessor_of(tracer, slot);
-	if (predecessor)
-		add_predecessor(&merged, &tracer->threads[predecessor]);
-	fn(ctx, slot, &merged);
+		slots.predecessor = predecessor_of(tracer, slot);
+	if (slots.predecessor)
+		add_predecessor(&merged, &tracer->threads[slots.predecessor]);
+	fn(ctx, &slots, &merged);
 	if (!take)
 		return;
-	if (predecessor)
-		recycle(tracer, predecessor);
+	if (slots.predecessor)
+		recycle(tracer, slots.predecessor);
 	recycle(tracer, slot);
 }
 

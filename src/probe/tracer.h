@@ -54,15 +54,29 @@ bool tracer_traces(const struct tracer *tracer, pid_t tid);
 void tracer_publish_begin(struct tracer *tracer, int64_t begin_ns);
 void tracer_publish_end(struct tracer *tracer, int64_t end_ns);
 
+/* Where one thread's data lie, in every map that is indexed by slot. */
+struct tracer_slots {
+	uint32_t slot;
+	uint32_t predecessor; /* the slot it had before an exec gave it another tid; 0 = none */
+};
+
 /*
  * Call `fn` once for every closed record, then recycle its slot. Only records found closed by the
  * call before as well are taken, so the kernel's last stores to them are long visible (arm64).
  */
-typedef void (*tracer_record_fn)(void *ctx, uint32_t slot, const struct tt_thread *record);
+typedef void (*tracer_record_fn)(void *ctx, const struct tracer_slots *slots,
+				 const struct tt_thread *record);
 void tracer_drain(struct tracer *tracer, tracer_record_fn fn, void *ctx);
 
 /* Every record in use; call after tracer_detach for a consistent view. */
 void tracer_for_each(struct tracer *tracer, tracer_record_fn fn, void *ctx);
+
+/*
+ * For the objects of other probes: the table that tells who is traced (see bpf/target.h), the number
+ * of slots, and a window to publish along with the tracer's own (kept until tracer_close).
+ */
+int tracer_tid_slots_fd(const struct tracer *tracer);
+int tracer_add_window(struct tracer *tracer, struct tt_window *window);
 
 /* Slots ever used; a slot number is always <= this. */
 uint32_t tracer_slots_used(const struct tracer *tracer);

@@ -24,6 +24,8 @@ json_t *json_text(const char *text); /* sanitised; null when empty */
 json_t *json_bytes(const char *bytes, size_t size);
 
 json_t *json_threads(const struct session *session);
+json_t *json_edges(const struct session *session);
+json_t *json_stacks(const struct session *session);
 json_t *json_tegra(const struct session *session);
 
 #endif

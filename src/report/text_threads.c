@@ -15,24 +15,12 @@
 #define TIME 10
 #define ROW  1024
 
-static void append_time_wide(char *row, int64_t ns, int width)
+static void append_time(char *row, int64_t ns)
 {
 	char time[32];
 
 	text_duration(time, sizeof(time), ns);
-	text_appendf(row, ROW, " %*s", width, ns == UNKNOWN_NS ? "?" : time);
-}
-
-static void append_time(char *row, int64_t ns)
-{
-	append_time_wide(row, ns, TIME);
-}
-
-static int wait_width(enum wait_class wait)
-{
-	int width = (int)strlen(wait_class_name(wait));
-
-	return width > TIME ? width : TIME;
+	text_appendf(row, ROW, " %*s", TIME, ns == UNKNOWN_NS ? "?" : time);
 }
 
 static void append_count(char *row, int64_t count, int width)
@@ -71,14 +59,9 @@ static void begin_row(char *row, const struct thread_account *thread)
 
 static void times_header(struct lines *lines)
 {
-	char row[ROW];
-
-	snprintf(row, sizeof(row), "  %7s %-*s %*s %*s %*s %*s", "tid", NAME, "name", TIME, "wall",
-		 TIME, "on-CPU", TIME, "rq-wake", TIME, "rq-preempt");
-	for (int i = 0; i < WAIT_CLASSES; i++)
-		text_appendf(row, sizeof(row), " %*s", wait_width(i), wait_class_name(i));
-	text_appendf(row, sizeof(row), " %*s %*s", TIME, "stopped", TIME, "unknown");
-	lines_addf(lines, "%s", row);
+	lines_addf(lines, "  %7s %-*s %*s %*s %*s %*s %*s %*s %*s", "tid", NAME, "name", TIME,
+		   "wall", TIME, "on-CPU", TIME, "rq-wake", TIME, "rq-preempt", TIME, "off-CPU",
+		   TIME, "stopped", TIME, "unknown");
 }
 
 static void times_row(struct lines *lines, const struct thread_account *thread)
@@ -90,8 +73,7 @@ static void times_row(struct lines *lines, const struct thread_account *thread)
 	append_time(row, thread->oncpu_ns);
 	append_time(row, thread->runq_wake_ns);
 	append_time(row, thread->runq_preempt_ns);
-	for (int i = 0; i < WAIT_CLASSES; i++)
-		append_time_wide(row, thread->wait_ns[i], wait_width(i));
+	append_time(row, thread->offcpu_ns);
 	append_time(row, thread->stopped_ns);
 	append_time(row, thread->unknown_ns);
 	lines_addf(lines, "%s", row);

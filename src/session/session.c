@@ -4,20 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_THREADS 16
-
-const char *wait_class_name(enum wait_class wait)
-{
-	switch (wait) {
-	case WAIT_DISK:
-		return "disk";
-	case WAIT_UNCLASSIFIED:
-		return "unclassified";
-	case WAIT_CLASSES:
-		break;
-	}
-	return "?";
-}
+#define FIRST_ROWS 16
 
 /* The last bucket is open: it holds every longer delay too. */
 static double bucket_end(int bucket, int64_t max_ns)
@@ -103,6 +90,10 @@ void session_init(struct session *session)
 
 void session_free(struct session *session)
 {
+	for (size_t i = 0; i < session->nstacks; i++)
+		free(session->stacks[i].frames);
+	free(session->stacks);
+	free(session->edges);
 	free(session->threads);
 	free(session->cpus);
 	series_free(&session->series);
@@ -119,10 +110,15 @@ int64_t session_duration_ns(const struct session *session)
 	return ns;
 }
 
-/* The array holds FIRST_THREADS, then the next power of two: it is full at exactly those counts. */
-static bool threads_full(size_t n)
+/*
+ * Room for one more in an array that holds FIRST_ROWS, then the next power of two: it is full at
+ * exactly those counts. Returns the array, moved or not, or NULL.
+ */
+static void *room_for_one(void *rows, size_t n, size_t size)
 {
-	return n == 0 || (n >= FIRST_THREADS && (n & (n - 1)) == 0);
+	bool full = n == 0 || (n >= FIRST_ROWS && (n & (n - 1)) == 0);
+
+	return full ? reallocarray(rows, n ? 2 * n : FIRST_ROWS, size) : rows;
 }
 
 static void thread_account_init(struct thread_account *thread)
@@ -142,20 +138,39 @@ static void thread_account_init(struct thread_account *thread)
 
 struct thread_account *session_add_thread(struct session *session)
 {
-	size_t n = session->nthreads;
-	struct thread_account *thread;
+	struct thread_account *rows =
+		room_for_one(session->threads, session->nthreads, sizeof(*rows));
 
-	if (threads_full(n)) {
-		size_t room = n ? 2 * n : FIRST_THREADS;
+	if (!rows)
+		return NULL;
+	session->threads = rows;
+	rows += session->nthreads++;
+	thread_account_init(rows);
+	return rows;
+}
 
-		thread = reallocarray(session->threads, room, sizeof(*thread));
-		if (!thread)
-			return NULL;
-		session->threads = thread;
-	}
-	thread = &session->threads[session->nthreads++];
-	thread_account_init(thread);
-	return thread;
+struct wait_edge *session_add_edge(struct session *session)
+{
+	struct wait_edge *rows = room_for_one(session->edges, session->nedges, sizeof(*rows));
+
+	if (!rows)
+		return NULL;
+	session->edges = rows;
+	rows += session->nedges++;
+	*rows = (struct wait_edge){.stack = -1};
+	return rows;
+}
+
+struct wait_stack *session_add_stack(struct session *session)
+{
+	struct wait_stack *rows = room_for_one(session->stacks, session->nstacks, sizeof(*rows));
+
+	if (!rows)
+		return NULL;
+	session->stacks = rows;
+	rows += session->nstacks++;
+	*rows = (struct wait_stack){0};
+	return rows;
 }
 
 /* Above INT64_MIN at any input, which is kept for "unknown". */

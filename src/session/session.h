@@ -15,20 +15,12 @@
 #include <sys/types.h>
 
 #include "session/board_info.h"
+#include "session/waits.h"
 
 #define UNKNOWN_NS    INT64_MIN
 #define UNKNOWN_COUNT INT64_MIN
 
 #define SESSION_HIST_BUCKETS 28 /* bucket 0 is < 512 ns, bucket i is [256 << i, 512 << i) ns */
-
-enum wait_class {
-	WAIT_DISK,	   /* block I/O: in_iowait; UNKNOWN_NS on a rung that cannot see it */
-	WAIT_UNCLASSIFIED, /* asleep, the cause not told apart */
-	WAIT_CLASSES,
-};
-
-/* "disk", "unclassified": the keys of threads[].wait in the JSON. */
-const char *wait_class_name(enum wait_class wait);
 
 struct runq_delay {
 	int64_t count; /* delays that began and ended inside the window */
@@ -211,7 +203,9 @@ struct session_losses {
 	int64_t gaps_switch_out;   /* switch-out of a thread that was not on a CPU */
 	int64_t gaps_switch_in;	   /* on a CPU again without a wakeup */
 	int64_t wakes_without_waker;
-	int64_t clamped; /* events older than the one before */
+	int64_t edges_dropped;	/* waits whose cause was not kept: the table was full */
+	int64_t stacks_dropped; /* stacks that were due and not kept */
+	int64_t clamped;	/* events older than the one before */
 	int64_t tegra_rejected;
 	int64_t identity_violations; /* threads whose sums differ from wall; must be 0 */
 };
@@ -260,6 +254,10 @@ struct session {
 	struct capability capability;
 	struct thread_account *threads;
 	size_t nthreads;
+	struct wait_edge *edges; /* largest first */
+	size_t nedges;
+	struct wait_stack *stacks; /* largest first */
+	size_t nstacks;
 	int64_t threads_seen; /* threads accounted, exited and folded ones included */
 	struct cpu_account *cpus;
 	size_t ncpus;
@@ -290,6 +288,10 @@ int64_t thread_identity_error_ns(const struct thread_account *thread);
 
 /* Add `from` to a row: times, counts and histogram; unknown swallows known. */
 void thread_account_merge(struct thread_account *into, const struct thread_account *from);
+
+/* Zeroed but for `stack` = -1, valid until the next is added; NULL when out of memory. */
+struct wait_edge *session_add_edge(struct session *session);
+struct wait_stack *session_add_stack(struct session *session);
 
 /*
  * The groups, largest on-CPU + run-queue time first. Returns a malloc'd array (free it) and its

@@ -62,7 +62,7 @@ static struct thread_account *add_thread(pid_t tid, const char *comm, int64_t on
 	thread->runq_wake_ns = runq_ns / 2;
 	thread->runq_preempt_ns = runq_ns - runq_ns / 2;
 	thread->offcpu_ns = window_ns - oncpu_ns - runq_ns;
-	thread->wait_ns[WAIT_UNCLASSIFIED] = thread->offcpu_ns;
+	thread->wait_ns[WAIT_OTHER] = thread->offcpu_ns;
 	return thread;
 }
 

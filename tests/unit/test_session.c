@@ -109,7 +109,7 @@ static void added_threads_are_clear(void **state)
 		assert_int_equal(thread->folded, 1);
 		assert_int_equal(thread->oncpu_ns, 0);
 		assert_int_equal(thread->wait_ns[WAIT_DISK], UNKNOWN_NS);
-		assert_int_equal(thread->wait_ns[WAIT_UNCLASSIFIED], UNKNOWN_NS);
+		assert_int_equal(thread->wait_ns[WAIT_OTHER], UNKNOWN_NS);
 		assert_int_equal(thread->gpu_spin_ns, UNKNOWN_NS);
 		assert_int_equal(thread->minor_faults, UNKNOWN_COUNT);
 		assert_int_equal(thread->schedstat_runq_ns, UNKNOWN_NS);
@@ -158,7 +158,7 @@ static void merge_adds(void **state)
 		.wall_ns = 100,
 		.oncpu_ns = 60,
 		.offcpu_ns = 40,
-		.wait_ns = {[WAIT_DISK] = 10, [WAIT_UNCLASSIFIED] = 30},
+		.wait_ns = {[WAIT_DISK] = 10, [WAIT_OTHER] = 30},
 		.switches_voluntary = 3,
 		.runq = {.count = 2, .max_ns = 900, .hist = {[1] = 2}},
 		.minor_faults = 5,
@@ -178,7 +178,7 @@ static void merge_adds(void **state)
 	assert_int_equal(a.wall_ns, 200);
 	assert_int_equal(a.oncpu_ns, 120);
 	assert_int_equal(a.wait_ns[WAIT_DISK], 20);
-	assert_int_equal(a.wait_ns[WAIT_UNCLASSIFIED], 60);
+	assert_int_equal(a.wait_ns[WAIT_OTHER], 60);
 	assert_int_equal(a.switches_voluntary, 6);
 	assert_int_equal(a.runq.count, 4);
 	assert_int_equal(a.runq.max_ns, 900);
@@ -318,7 +318,7 @@ static void wait_classes_have_names(void **state)
 {
 	(void)state;
 	assert_string_equal(wait_class_name(WAIT_DISK), "disk");
-	assert_string_equal(wait_class_name(WAIT_UNCLASSIFIED), "unclassified");
+	assert_string_equal(wait_class_name(WAIT_OTHER), "other");
 	for (int i = 0; i < WAIT_CLASSES; i++)
 		assert_string_not_equal(wait_class_name(i), "?");
 }
