@@ -29,6 +29,7 @@
 #include "probe/system.h"
 #include "probe/targets.h"
 #include "probe/tracer.h"
+#include "probe/waits.h"
 #include "tegra/board.h"
 #include "tegra/board_watch.h"
 #include "tegra/source.h"
@@ -46,6 +47,7 @@ struct run {
 	struct output output;
 	struct tracer *tracer;
 	struct accounts *accounts;
+	struct waits *waits;
 	struct tegra_source *source;
 	struct system_watch *watch;
 	struct board_watch *board;
@@ -175,6 +177,8 @@ static int open_tracer(struct run *run)
 		.rung = run->options->rung,
 		.follow_children = run->options->follow,
 		.slots = run->options->slots,
+		.interrupts = true,
+		.kernel_stacks = true,
 	};
 	char reason[256] = "";
 	int err = tracer_open(&options, &run->tracer, &run->session.capability, reason,
@@ -232,9 +236,11 @@ static int open_all(struct run *run)
 	if (status)
 		return status;
 	run->accounts = accounts_new(run->tracer, &run->session);
+	if (run->accounts)
+		run->waits = waits_new(run->tracer, run->accounts, &run->session);
 	run->watch = system_watch_new();
 	run->board = board_watch_open();
-	if (!run->accounts || !run->watch || !run->board) {
+	if (!run->accounts || !run->waits || !run->watch || !run->board) {
 		msg_error("out of memory");
 		return EXIT_RUN;
 	}
@@ -375,6 +381,7 @@ static enum end_reason watch_targets(struct run *run)
 			continue;
 		tick_ns = now_ns();
 		accounts_drain(run->accounts);
+		waits_drained(run->waits);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
 		board_watch_poll(run->board, tick_ns);
 		status_show(tick_ns - session->start_ns, accounts_living(run->accounts),
@@ -392,6 +399,7 @@ static void end_window(struct run *run)
 	status_clear();
 	system_watch_end(run->watch, run->tracer, session->end_ns, session);
 	accounts_finish(run->accounts, session->end_ns);
+	waits_finish(run->waits);
 	tegra_source_close(run->source, session->end_ns, &session->tegra);
 	board_watch_end(run->board, session->end_ns, session);
 	run->source = NULL;
@@ -447,6 +455,7 @@ static void close_all(struct run *run)
 	if (run->source)
 		tegra_source_close(run->source, now_ns(), &unused);
 	command_abandon(&run->command);
+	waits_free(run->waits);
 	accounts_free(run->accounts);
 	tracer_close(run->tracer);
 	system_watch_free(run->watch);

@@ -112,6 +112,20 @@ static void gather_system(const struct session *session, struct facts *facts)
 	facts->system_cpu = busy / (double)session->ncpus;
 }
 
+static void gather_path(const struct session *session, struct facts *facts)
+{
+	const struct path_part *parts = facts->path.parts;
+
+	wait_path_find(session, &facts->path);
+	if (!facts->path.feeder) {
+		facts->gpu_unused = 1 - facts->gpu_busy;
+		return;
+	}
+	facts->path_cpu_over_gpu = parts[PATH_GPU].share > 0
+					   ? parts[PATH_CPU].share / parts[PATH_GPU].share
+					   : INFINITY;
+}
+
 void facts_init(struct facts *facts)
 {
 	*facts = (struct facts){
@@ -138,7 +152,13 @@ void facts_init(struct facts *facts)
 		.oc3_loss = NAN,
 		.cooling = NAN,
 		.cpu_over_gpu = NAN,
+		.path_cpu_over_gpu = NAN,
+		.launch_share = NAN,
+		.gpu_unused = NAN,
+		.refault_share = NAN,
 	};
+	for (int end = 0; end < PATH_ENDS; end++)
+		facts->path.parts[end].share = NAN;
 }
 
 void facts_gather(const struct session *session, struct facts *facts)
@@ -152,6 +172,7 @@ void facts_gather(const struct session *session, struct facts *facts)
 	gather_throttle(session, facts);
 	facts->activity = fmax(facts->critical_oncpu + facts->critical_runq, facts->gpu_busy);
 	facts->turns = facts->critical_oncpu + facts->gpu_busy;
+	gather_path(session, facts);
 	if (!isnan(facts->gpu_busy))
 		facts->cpu_over_gpu =
 			facts->gpu_busy > 0 ? facts->critical_oncpu / facts->gpu_busy : INFINITY;

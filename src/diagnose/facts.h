@@ -3,6 +3,7 @@
 #ifndef TEGRATRACE_FACTS_H
 #define TEGRATRACE_FACTS_H
 
+#include "diagnose/wait_path.h"
 #include "session/session.h"
 
 /* GR3D is one 16.7 ms reading a line: the mean of fewer samples of a live run says nothing. */
@@ -39,9 +40,15 @@ struct facts {
 	double clock_spread; /* (largest - smallest) / largest clock under full load */
 	/* Events a window; NAN where the board does not count them. */
 	double under_voltage, power_limit;
-	double oc3_loss;	 /* share of the time lost to instantaneous over-current */
-	double cooling;		 /* clock-bound cooling devices active at the trip point */
-	double critical_unknown; /* share of the critical thread's time that could not be told */
+	double oc3_loss; /* share of the time lost to instantaneous over-current */
+	double cooling;	 /* clock-bound cooling devices active at the trip point */
+	/* What the thread that feeds the GPU waits for in the end. */
+	struct wait_path path;
+	double path_cpu_over_gpu; /* its computing / its GPU waits */
+	double launch_share;	  /* of the feeder's computing: inside the GPU's library */
+	double gpu_unused;	  /* 1 - gpu_busy, while no thread waits for the GPU */
+	double refault_share;	  /* of the pages read in: had been evicted a while before */
+	double critical_unknown;  /* share of the critical thread's time that could not be told */
 };
 
 /* Everything unknown. */

@@ -66,6 +66,38 @@ static const struct {
 			      "shows less than it does"},
 	[RULE_CORES_WORK] = {"one-core-of-work", offsetof(struct facts, cores_used), 1.0,
 			     "together one core's worth of work, while the GPU is not filled"},
+	[RULE_PATH_CPU] = {"path-computes", offsetof(struct facts, path.parts[PATH_CPU].share),
+			   0.30,
+			   "below 30 % of the GPU-feeding thread's time, free computing would gain "
+			   "less than 1.4x"},
+	[RULE_PATH_CPU_DOMINATES] =
+		{"path-computes-more-than-gpu", offsetof(struct facts, path_cpu_over_gpu), 1.5,
+		 "with less than 1.5 times the GPU's part, computing and GPU take turns"},
+	[RULE_PATH_RUNQ] = {"path-waits-for-cpu",
+			    offsetof(struct facts, path.parts[PATH_RUNQ].share), 0.20,
+			    "below 20 % free CPUs would gain less than 1.25x"},
+	[RULE_PATH_DISK] = {"path-waits-for-disk",
+			    offsetof(struct facts, path.parts[PATH_DISK].share), 0.20,
+			    "below 20 % a disk without latency would gain less than 1.25x"},
+	[RULE_PATH_FAULT] = {"path-waits-for-faults",
+			     offsetof(struct facts, path.parts[PATH_FAULT].share), 0.20,
+			     "below 20 % resident pages would gain less than 1.25x"},
+	[RULE_PATH_LOCK] = {"path-waits-for-lock",
+			    offsetof(struct facts, path.parts[PATH_LOCK].share), 0.20,
+			    "below 20 % a free lock would gain less than 1.25x"},
+	[RULE_PATH_INPUT] = {"path-waits-for-input",
+			     offsetof(struct facts, path.parts[PATH_INPUT].share), 0.30,
+			     "below 30 % faster input would gain less than 1.4x"},
+	[RULE_REFAULTS] =
+		{"pages-come-back", offsetof(struct facts, refault_share), 0.10,
+		 "a page read again soon after it was evicted means that memory is short; "
+		 "reading a file for the first time evicts nothing of its own"},
+	[RULE_LAUNCH] = {"launching-dominates", offsetof(struct facts, launch_share), 0.50,
+			 "half of the feeding thread's computing is inside the GPU's library"},
+	[RULE_GPU_UNUSED] = {"gpu-unused", offsetof(struct facts, gpu_unused), 0.98,
+			     "a GPU busy for less than 2 %, and no thread waits for it"},
+	[RULE_COMPUTES] = {"target-computes", offsetof(struct facts, activity), 0.50,
+			   "an unused GPU beside a target that waits for something is no finding"},
 };
 
 void rules_evaluate(const struct facts *facts, struct rule_outcome outcomes[RULES])

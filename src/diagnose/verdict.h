@@ -18,6 +18,10 @@ enum verdict_class {
 	VERDICT_MEMORY_BANDWIDTH_BOUND,
 	VERDICT_CPU_BOUND,
 	VERDICT_CPU_STARVED,
+	VERDICT_IO_BOUND,
+	VERDICT_MEMORY_PRESSURE,
+	VERDICT_LOCK_BOUND,
+	VERDICT_LAUNCH_BOUND,
 	VERDICT_INPUT_LIMITED,
 	VERDICT_NO_GPU_USE,
 	VERDICT_BALANCED,
@@ -30,7 +34,7 @@ const char *verdict_class_name(enum verdict_class class);
 #define VERDICT_EVIDENCE 12
 #define VERDICT_STEPS	 6
 #define VERDICT_THREADS	 8
-#define VERDICT_RULES	 32
+#define VERDICT_RULES	 64
 
 struct evidence {
 	char text[200];	 /* a sentence with its numbers */
@@ -72,7 +76,7 @@ struct verdict {
 	enum verdict_class class;
 	double confidence; /* 0-1 */
 	char raise[200];   /* what would raise the confidence; empty when nothing would */
-	char headline[200];
+	char headline[320];
 	struct evidence evidence[VERDICT_EVIDENCE];
 	int nevidence;
 	double share;	     /* of the window that the limiting path takes; NAN unknown */

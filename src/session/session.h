@@ -15,6 +15,8 @@
 #include <sys/types.h>
 
 #include "session/board_info.h"
+#include "session/cpu_holders.h"
+#include "session/pressure.h"
 #include "session/waits.h"
 
 #define UNKNOWN_NS    INT64_MIN
@@ -203,9 +205,10 @@ struct session_losses {
 	int64_t gaps_switch_out;   /* switch-out of a thread that was not on a CPU */
 	int64_t gaps_switch_in;	   /* on a CPU again without a wakeup */
 	int64_t wakes_without_waker;
-	int64_t edges_dropped;	/* waits whose cause was not kept: the table was full */
-	int64_t stacks_dropped; /* stacks that were due and not kept */
-	int64_t clamped;	/* events older than the one before */
+	int64_t edges_dropped;	 /* waits whose cause was not kept: the table was full */
+	int64_t stacks_dropped;	 /* stacks that were due and not kept */
+	int64_t holders_dropped; /* run-queue delays whose cause was not kept */
+	int64_t clamped;	 /* events older than the one before */
 	int64_t tegra_rejected;
 	int64_t identity_violations; /* threads whose sums differ from wall; must be 0 */
 };
@@ -258,9 +261,16 @@ struct session {
 	size_t nedges;
 	struct wait_stack *stacks; /* largest first */
 	size_t nstacks;
+	struct wait_coverage waits;
 	int64_t threads_seen; /* threads accounted, exited and folded ones included */
 	struct cpu_account *cpus;
 	size_t ncpus;
+	struct cpu_holder *cpu_holders; /* by waiter, largest first; NULL: not measured, or none */
+	size_t ncpu_holders;
+	bool cpu_holders_measured;
+	struct top_process top_processes[TOP_PROCESSES]; /* largest first */
+	int ntop_processes;				 /* -1: not measured */
+	struct pressure pressure;
 	struct workload workload;
 	struct tegra_summary tegra;
 	struct tegra_series series;
