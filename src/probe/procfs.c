@@ -226,6 +226,10 @@ static bool take_stat_field(const char **p, int i, struct procfs_stat *st)
 		return take_number(p, UINT64_MAX, &st->starttime_ticks);
 	case 39:
 		return take_int(p, &st->processor);
+	case 40:
+		return take_int(p, &st->rt_priority);
+	case 41:
+		return take_int(p, &st->policy);
 	case 42:
 		return take_count(p, &st->blkio_delay_ticks);
 	default:
@@ -242,6 +246,8 @@ int procfs_task_stat(pid_t pid, pid_t tid, struct procfs_stat *st)
 	int i = 3;
 
 	*st = (struct procfs_stat){.processor = PROCFS_UNKNOWN,
+				   .rt_priority = PROCFS_UNKNOWN,
+				   .policy = PROCFS_UNKNOWN,
 				   .blkio_delay_ticks = PROCFS_UNKNOWN};
 	if (len < 0)
 		return (int)len;
@@ -361,6 +367,11 @@ int procfs_status(pid_t pid, pid_t tid, struct procfs_status *st)
 	if (!err && (st->tgid < 1 || st->pid < 1))
 		err = -EBADMSG;
 	return err;
+}
+
+int procfs_task_text(pid_t pid, pid_t tid, const char *name, char *buf, size_t size)
+{
+	return (int)read_all(open_task(pid, tid, name), buf, size);
 }
 
 int procfs_comm(pid_t pid, pid_t tid, char *buf, size_t size)

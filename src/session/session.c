@@ -79,6 +79,8 @@ void session_init(struct session *session)
 	for (int i = 0; i < THROTTLE_OC; i++)
 		session->throttle.oc_events[i] = UNKNOWN_COUNT;
 	session->throttle.cooling_active = -1;
+	session->ntop_processes = -1;
+	pressure_init(&session->pressure);
 	session->throttle.margin_c = session->throttle.trip_c = NAN;
 	tegra_summary_init(&session->tegra);
 	session->overhead.events = UNKNOWN_COUNT;
@@ -96,6 +98,8 @@ void session_free(struct session *session)
 	free(session->edges);
 	free(session->threads);
 	free(session->cpus);
+	free(session->cpu_holders);
+	pressure_free(&session->pressure);
 	series_free(&session->series);
 	session_init(session);
 }

@@ -15,6 +15,8 @@
 #include <sys/types.h>
 
 #include "session/board_info.h"
+#include "session/cpu_holders.h"
+#include "session/pressure.h"
 #include "session/waits.h"
 
 #define UNKNOWN_NS    INT64_MIN
@@ -261,6 +263,12 @@ struct session {
 	int64_t threads_seen; /* threads accounted, exited and folded ones included */
 	struct cpu_account *cpus;
 	size_t ncpus;
+	struct cpu_holder *cpu_holders; /* by waiter, largest first; NULL: not measured, or none */
+	size_t ncpu_holders;
+	bool cpu_holders_measured;
+	struct top_process top_processes[TOP_PROCESSES]; /* largest first */
+	int ntop_processes;				 /* -1: not measured */
+	struct pressure pressure;
 	struct workload workload;
 	struct tegra_summary tegra;
 	struct tegra_series series;
