@@ -264,6 +264,9 @@ json_t *report_json(const struct session *session, const struct verdict *verdict
 	json_put(&report, "stacks", traced ? json_stacks(session) : json_null());
 	json_put(&report, "block", json_null());
 	json_put(&report, "cpus", cpus_json(session));
+	json_put(&report, "cpu_holders", json_cpu_holders(session));
+	json_put(&report, "top_processes", json_top_processes(session));
+	json_put(&report, "pressure", json_pressure(session));
 	json_put(&report, "tegra", json_tegra(session));
 	json_put(&report, "roofline",
 		 verdict->has_roofline

@@ -195,6 +195,20 @@ static void blank(struct lines *lines)
 	lines_addf(lines, "%s", "");
 }
 
+#define SYSTEM_LINES	3
+#define SYSTEM_EVIDENCE 3
+
+/* What the lines that are always there leave for the system view, some evidence kept. */
+static size_t room_for_system(size_t others, size_t groups)
+{
+	size_t table = 1 + (groups < MIN_ROWS ? groups : MIN_ROWS);
+	size_t taken = others + table + SYSTEM_EVIDENCE;
+
+	if (taken >= MAX_LINES)
+		return 0;
+	return MAX_LINES - taken < SYSTEM_LINES ? MAX_LINES - taken : SYSTEM_LINES;
+}
+
 /* The evidence of a log that is shown however long its phases and checklist are. */
 #define LOG_EVIDENCE 3
 
@@ -202,7 +216,7 @@ static void report(struct lines *lines, const struct session *session,
 		   const struct verdict *verdict, const struct thread_group *groups, size_t n,
 		   bool verbose)
 {
-	struct lines bound = {0}, middle = {0}, tail = {0};
+	struct lines bound = {0}, middle = {0}, tail = {0}, end = {0};
 	bool log = session->tegra.state == TEGRA_LOG;
 	size_t table, left;
 
@@ -212,14 +226,18 @@ static void report(struct lines *lines, const struct session *session,
 	contributing(&bound, verdict);
 
 	text_board(&tail, session);
-	text_losses(&tail, session, verbose);
+	text_losses(&end, session, verbose);
 	if (verbose)
-		all_next_steps(&tail, verdict);
+		all_next_steps(&end, verdict);
 	else
-		next_steps(&tail, verdict, log ? 2 : 3);
-	text_measured(&tail, session);
+		next_steps(&end, verdict, log ? 2 : 3);
+	text_measured(&end, session);
 
 	headline(lines, verdict, verbose ? NO_LIMIT : 3);
+	text_system(&tail, session, verbose,
+		    verbose ? NO_LIMIT
+			    : room_for_system(2 + lines->n + bound.n + tail.n + end.n, n));
+	lines_move(&tail, &end);
 	/* two blank lines around the middle */
 	left = MAX_LINES - 2 - bound.n - tail.n;
 	if (log)

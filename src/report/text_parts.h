@@ -36,6 +36,15 @@ void text_groups(struct lines *lines, const struct session *session,
 /* GPU, EMC, temperature and power, or what is missing. */
 void text_board(struct lines *lines, const struct session *session);
 
+/*
+ * CPU quotas that were used up, who had the CPU, memory pressure: in at most max lines, none when
+ * none matters. Verbose shows all quotas and waiters.
+ */
+void text_system(struct lines *lines, const struct session *session, bool verbose, size_t max);
+
+/* Only with -v: other processes, stalls, paging. */
+void text_system_details(struct lines *lines, const struct session *session);
+
 /* Nothing when nothing was lost, unless verbose. */
 void text_losses(struct lines *lines, const struct session *session, bool verbose);
 
