@@ -212,6 +212,7 @@ static void report(struct lines *lines, const struct session *session,
 	contributing(&bound, verdict);
 
 	text_board(&tail, session);
+	text_block(&tail, session);
 	text_losses(&tail, session, verbose);
 	if (verbose)
 		all_next_steps(&tail, verdict);
@@ -256,6 +257,7 @@ int report_text_write(FILE *out, const struct session *session, const struct ver
 	free(groups);
 	if (options->verbose) {
 		text_details(&lines, session);
+		text_block_table(&lines, session);
 		blank(&lines);
 		if (session->tegra.state != TEGRA_LOG)
 			text_threads(&lines, session);
