@@ -150,7 +150,6 @@ static __always_inline void tt_block_flush_issued(const struct tt_block_event *e
 		block_drop(&key);
 	}
 	tt_block_first_issue(e, &r, now, begin);
-#pragma unroll
 	for (int i = 0; i < TT_BLOCK_FLUSHES; i++) {
 		issued.sector = i;
 		if (!block_find(&issued)) {
@@ -243,7 +242,6 @@ static __always_inline void tt_block_completed(const struct tt_block_event *e, _
 		return;
 	if (e->op == TT_BLOCK_FLUSH) {
 		key.sector = 0;
-#pragma unroll
 		for (int i = 1; i < TT_BLOCK_FLUSHES; i++) {
 			if (!tt_block_is_under_way(&key))
 				key.sector = i;

@@ -20,6 +20,9 @@
 /* A device number as the kernel keeps it. */
 #define KERNEL_MINOR_BITS 20
 
+/* A request issued so long before the window's end has hardly been under way at it. */
+#define RECENT_NS 1000000000LL
+
 struct block_io {
 	struct block_tracepoint *skel;
 	struct tt_block_io *slot_io; /* shared with the programs */
@@ -282,7 +285,39 @@ static int compare_rows(const void *a, const void *b)
 	return strcmp(x->device, y->device);
 }
 
-void block_io_finish(const struct block_io *block, struct session *session)
+/* Still under way, as far as can be told: an event that was missed leaves its request there too. */
+static int64_t count_recent(const struct block_io *block, int64_t since_ns)
+{
+	int fd = bpf_map__fd(block->skel->maps.requests);
+	struct tt_block_key key, *previous = NULL;
+	struct tt_block_request request;
+	int64_t n = 0;
+
+	while (!bpf_map_get_next_key(fd, previous, &key)) {
+		if (!bpf_map_lookup_elem(fd, &key, &request) &&
+		    (int64_t)request.t_issue_ns >= since_ns)
+			n++;
+		previous = &key;
+	}
+	return n;
+}
+
+static void fill_losses(const struct block_io *block, struct session *session)
+{
+	struct session_losses *losses = &session->losses;
+	int64_t since_ns = session->end_ns - RECENT_NS, unfinished = 0;
+
+	for (size_t i = 0; i < session->nblock; i++)
+		unfinished += session->block[i].count - session->block[i].device_lat.count;
+	if (since_ns < session->start_ns)
+		since_ns = session->start_ns;
+	unfinished -= count_recent(block, since_ns);
+	losses->block_unfinished = unfinished > 0 ? unfinished : 0;
+	losses->block_unmatched = (int64_t)block->skel->bss->losses.unmatched;
+	losses->block_dropped = (int64_t)block->skel->bss->losses.dropped;
+}
+
+void block_io_finish(struct block_io *block, struct session *session)
 {
 	struct tt_block_row_key key, *previous = NULL;
 	int cpus = libbpf_num_possible_cpus(), fd;
@@ -290,6 +325,7 @@ void block_io_finish(const struct block_io *block, struct session *session)
 
 	if (!block || !block->skel || cpus <= 0)
 		return;
+	block_tracepoint__detach(block->skel);
 	values = calloc(cpus, sizeof(*values));
 	if (!values)
 		return;
@@ -303,6 +339,5 @@ void block_io_finish(const struct block_io *block, struct session *session)
 	if (session->nblock)
 		qsort(session->block, session->nblock, sizeof(*session->block), compare_rows);
 	session->block_known = true;
-	session->losses.block_unmatched = (int64_t)block->skel->bss->losses.unmatched;
-	session->losses.block_dropped = (int64_t)block->skel->bss->losses.dropped;
+	fill_losses(block, session);
 }

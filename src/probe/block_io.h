@@ -19,8 +19,8 @@ struct block_io;
 struct block_io *block_io_open(struct tracer *tracer, struct accounts *accounts,
 			       struct capability *capability);
 
-/* After the window: the devices' rows and the losses. NULL is fine. */
-void block_io_finish(const struct block_io *block, struct session *session);
+/* After the window: detach; the devices' rows and the losses. NULL is fine. */
+void block_io_finish(struct block_io *block, struct session *session);
 
 /* Detach, unload, free. NULL is fine. */
 void block_io_close(struct block_io *block);

@@ -227,6 +227,7 @@ static json_t *losses_json(const struct session_losses *losses)
 	json_put(&object, "stacks_dropped", json_count(losses->stacks_dropped));
 	json_put(&object, "clamped", json_count(losses->clamped));
 	json_put(&object, "block_unmatched", json_count(losses->block_unmatched));
+	json_put(&object, "block_unfinished", json_count(losses->block_unfinished));
 	json_put(&object, "block_dropped", json_count(losses->block_dropped));
 	json_put(&object, "tegra_rejected", json_count(losses->tegra_rejected));
 	json_put(&object, "identity_violations", json_count(losses->identity_violations));

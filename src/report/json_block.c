@@ -22,7 +22,7 @@ static json_t *row_json(const struct block_row *row)
 {
 	json_t *object = json_object();
 
-	json_put(&object, "device", json_string(row->device));
+	json_put(&object, "device", json_bytes(row->device, sizeof(row->device)));
 	json_put(&object, "op", json_string(block_op_name(row->op)));
 	json_put(&object, "submitter", json_string(row->target ? "target" : "other"));
 	json_put(&object, "count", json_integer(row->count));

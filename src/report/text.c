@@ -8,12 +8,13 @@
 #include "base/text.h"
 #include "report/text_parts.h"
 
-#define MAX_LINES   25
-#define MAX_ROWS    8 /* the line on groups left out included */
-#define MIN_ROWS    5 /* kept free for them when there is much evidence */
-#define TEXT	    2048
-#define NEAR	    0.2 /* of the threshold */
-#define SENTENCE(v) (int)sizeof(v), v
+#define MAX_LINES    25
+#define MAX_ROWS     8 /* the line on groups left out included */
+#define MIN_ROWS     5 /* kept free for them when there is much evidence */
+#define MIN_EVIDENCE 3 /* lines of it, before lines on disks take their place */
+#define TEXT	     2048
+#define NEAR	     0.2 /* of the threshold */
+#define SENTENCE(v)  (int)sizeof(v), v
 
 static void headline(struct lines *lines, const struct verdict *verdict, size_t max)
 {
@@ -202,7 +203,7 @@ static void report(struct lines *lines, const struct session *session,
 		   const struct verdict *verdict, const struct thread_group *groups, size_t n,
 		   bool verbose)
 {
-	struct lines bound = {0}, middle = {0}, tail = {0};
+	struct lines bound = {0}, middle = {0}, board = {0}, tail = {0};
 	bool log = session->tegra.state == TEGRA_LOG;
 	size_t table, left;
 
@@ -211,8 +212,7 @@ static void report(struct lines *lines, const struct session *session,
 		lines_label(&bound, "surer", verdict->raise, verbose ? NO_LIMIT : 2);
 	contributing(&bound, verdict);
 
-	text_board(&tail, session);
-	text_block(&tail, session);
+	text_board(&board, session);
 	text_losses(&tail, session, verbose);
 	if (verbose)
 		all_next_steps(&tail, verdict);
@@ -222,7 +222,11 @@ static void report(struct lines *lines, const struct session *session,
 
 	headline(lines, verdict, verbose ? NO_LIMIT : 3);
 	/* two blank lines around the middle */
-	left = MAX_LINES - 2 - bound.n - tail.n;
+	left = MAX_LINES - 2 - bound.n - board.n - tail.n;
+	table = lines->n + 1 + (n < MIN_ROWS ? n : MIN_ROWS) + MIN_EVIDENCE;
+	if (verbose || table < left)
+		text_block(&board, session, verbose ? NO_LIMIT : left - table);
+	left = MAX_LINES - 2 - bound.n - board.n - tail.n;
 	if (log)
 		text_log(&middle, verdict, verbose ? NO_LIMIT : left - lines->n - LOG_EVIDENCE);
 	table = log ? middle.n : 1 + (n < MIN_ROWS ? n : MIN_ROWS);
@@ -239,6 +243,7 @@ static void report(struct lines *lines, const struct session *session,
 			    : table < left ? table
 					   : left);
 	blank(lines);
+	lines_move(lines, &board);
 	lines_move(lines, &tail);
 }
 

@@ -67,7 +67,7 @@ static void append_submitter(char *text, const struct session *session)
 }
 
 static void entry(struct lines *lines, const struct session *session, const struct block_row *row,
-		  bool first)
+		  size_t max)
 {
 	char text[TEXT], mean[32], all[32];
 
@@ -81,19 +81,23 @@ static void entry(struct lines *lines, const struct session *session, const stru
 	append_delay(text, "device", &row->device_lat);
 	if (row->target)
 		append_submitter(text, session);
-	lines_label(lines, first ? "disk" : "", text, 2);
+	lines_label(lines, lines->n ? "" : "disk", text, max < 2 ? max : 2);
 }
 
-void text_block(struct lines *lines, const struct session *session)
+void text_block(struct lines *lines, const struct session *session, size_t max)
 {
+	struct lines entries = {0};
 	int n = 0;
 
-	for (size_t i = 0; i < session->nblock && n < ENTRIES; i++) {
+	for (size_t i = 0; i < session->nblock && n < ENTRIES && entries.n < max; i++) {
 		const struct block_row *row = &session->block[i];
 
-		if (share(session, row) >= (row->target ? MATTERS : OTHERS_MATTER))
-			entry(lines, session, row, n++ == 0);
+		if (share(session, row) < (row->target ? MATTERS : OTHERS_MATTER))
+			continue;
+		entry(&entries, session, row, max - entries.n);
+		n++;
 	}
+	lines_move(lines, &entries);
 }
 
 static void append_times(char *row, const struct block_delay *delay)

@@ -180,6 +180,7 @@ void text_losses(struct lines *lines, const struct session *session, bool verbos
 	append_loss(text, "wakeups without a waker", losses->wakes_without_waker);
 	append_loss(text, "events out of order", losses->clamped);
 	append_loss(text, "block requests whose issue was missed", losses->block_unmatched);
+	append_loss(text, "block requests not seen to complete", losses->block_unfinished);
 	append_loss(text, "block requests not kept", losses->block_dropped);
 	append_loss(text, "tegrastats lines not understood", losses->tegra_rejected);
 	if (*text)

@@ -36,8 +36,8 @@ void text_groups(struct lines *lines, const struct session *session,
 /* GPU, EMC, temperature and power, or what is missing. */
 void text_board(struct lines *lines, const struct session *session);
 
-/* At most two entries of two lines, of the devices that the target waits for or others keep busy. */
-void text_block(struct lines *lines, const struct session *session);
+/* In at most max lines: the devices that the target waits for, or that others keep busy. */
+void text_block(struct lines *lines, const struct session *session, size_t max);
 
 /* Nothing when nothing was lost, unless verbose. */
 void text_losses(struct lines *lines, const struct session *session, bool verbose);

@@ -86,7 +86,9 @@ void session_init(struct session *session)
 	session->overhead.cpu_share = NAN;
 	session->overhead.attach_ns = UNKNOWN_NS;
 	session->overhead.rss_bytes = UNKNOWN_COUNT;
-	session->losses.block_unmatched = session->losses.block_dropped = UNKNOWN_COUNT;
+	session->losses.block_unmatched = UNKNOWN_COUNT;
+	session->losses.block_unfinished = UNKNOWN_COUNT;
+	session->losses.block_dropped = UNKNOWN_COUNT;
 }
 
 void session_free(struct session *session)

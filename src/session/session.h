@@ -209,11 +209,12 @@ struct session_losses {
 	int64_t gaps_switch_out;   /* switch-out of a thread that was not on a CPU */
 	int64_t gaps_switch_in;	   /* on a CPU again without a wakeup */
 	int64_t wakes_without_waker;
-	int64_t edges_dropped;	 /* waits whose cause was not kept: the table was full */
-	int64_t stacks_dropped;	 /* stacks that were due and not kept */
-	int64_t clamped;	 /* events older than the one before */
-	int64_t block_unmatched; /* requests completed whose issue was not seen; may be unknown */
-	int64_t block_dropped;	 /* requests or rows that a full or busy table did not take */
+	int64_t edges_dropped;	  /* waits whose cause was not kept: the table was full */
+	int64_t stacks_dropped;	  /* stacks that were due and not kept */
+	int64_t clamped;	  /* events older than the one before */
+	int64_t block_unmatched;  /* requests completed whose issue was not seen; may be unknown */
+	int64_t block_unfinished; /* issued, and not seen to complete for the rest of the window */
+	int64_t block_dropped;	  /* requests or rows that a full or busy table did not take */
 	int64_t tegra_rejected;
 	int64_t identity_violations; /* threads whose sums differ from wall; must be 0 */
 };
