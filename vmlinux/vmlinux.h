@@ -24,10 +24,14 @@ typedef __u32 __wsum;
 typedef __u16 __sum16;
 enum bpf_map_type {
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_HASH = 5,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_STACK = 23,
 };
 
 /* enum, uapi/linux/bpf.h */
+#define BPF_ANY	       0
+#define BPF_NOEXIST    1
 #define BPF_F_MMAPABLE (1U << 10)
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

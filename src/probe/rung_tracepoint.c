@@ -149,6 +149,8 @@ int rung_attach_tracepoints(struct bpf_object_skeleton *s, char reason[RUNG_REAS
 	if (err)
 		return err;
 	for (int i = 0; i < s->prog_cnt && !err; i++) {
+		if (!bpf_program__autoload(*s->progs[i].prog))
+			continue;
 		err = attach_program(&tracefs, *s->progs[i].prog, s->progs[i].link);
 		if (err)
 			snprintf(reason, RUNG_REASON_LEN, "cannot attach to the tracepoint %s: %s",
