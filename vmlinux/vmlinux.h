@@ -25,12 +25,15 @@ typedef __u16 __sum16;
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_HASH = 5,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_STACK = 23,
 };
 
 /* enums, uapi/linux/bpf.h */
 #define BPF_ANY		 0
+#define BPF_NOEXIST	 1
 #define BPF_F_MMAPABLE	 (1U << 10)
 #define BPF_F_USER_STACK (1ULL << 8)
 

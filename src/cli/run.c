@@ -22,9 +22,11 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/probes.h"
 #include "cli/status.h"
 #include "diagnose/verdict.h"
 #include "probe/accounts.h"
+#include "probe/block_io.h"
 #include "probe/environment.h"
 #include "probe/system.h"
 #include "probe/targets.h"
@@ -48,6 +50,7 @@ struct run {
 	struct tracer *tracer;
 	struct accounts *accounts;
 	struct waits *waits;
+	struct block_io *block;
 	struct tegra_source *source;
 	struct system_watch *watch;
 	struct board_watch *board;
@@ -214,6 +217,24 @@ static int open_source(struct run *run)
 	return EXIT_OK;
 }
 
+/* False, and said in the report, when --without has it. */
+static bool wants(struct run *run, enum probe probe, const char *what)
+{
+	if (!(run->options->without & probe))
+		return true;
+	capability_add(&run->session.capability, what, "switched off by --without");
+	return false;
+}
+
+/* None of them is a must. */
+static void open_probes(struct run *run)
+{
+	struct capability *capability = &run->session.capability;
+
+	if (wants(run, PROBE_BLOCK, "block I/O"))
+		run->block = block_io_open(run->tracer, run->accounts, capability);
+}
+
 static int open_all(struct run *run)
 {
 	int status;
@@ -244,6 +265,7 @@ static int open_all(struct run *run)
 		msg_error("out of memory");
 		return EXIT_RUN;
 	}
+	open_probes(run);
 	return EXIT_OK;
 }
 
@@ -400,6 +422,7 @@ static void end_window(struct run *run)
 	system_watch_end(run->watch, run->tracer, session->end_ns, session);
 	accounts_finish(run->accounts, session->end_ns);
 	waits_finish(run->waits);
+	block_io_finish(run->block, session);
 	tegra_source_close(run->source, session->end_ns, &session->tegra);
 	board_watch_end(run->board, session->end_ns, session);
 	run->source = NULL;
@@ -458,6 +481,7 @@ static void close_all(struct run *run)
 	waits_free(run->waits);
 	accounts_free(run->accounts);
 	tracer_close(run->tracer);
+	block_io_close(run->block);
 	system_watch_free(run->watch);
 	board_watch_close(run->board);
 	targets_free(&run->targets);

@@ -53,7 +53,7 @@ bool rung_choose_interrupts(struct bpf_object *object, bool wanted);
 int rung_size_maps(struct bpf_object *object, const struct rung_settings *settings);
 
 /*
- * Attach every program of a skeleton to the tracepoint that its section names, also where tracefs
+ * Attach every program of a skeleton that was loaded to the tracepoint that its section names, also where tracefs
  * has no path. Returns 0 or -errno with a reason.
  */
 int rung_attach_tracepoints(struct bpf_object_skeleton *skeleton, char reason[RUNG_REASON_LEN]);

@@ -227,6 +227,9 @@ static json_t *losses_json(const struct session_losses *losses)
 	json_put(&object, "stacks_dropped", json_count(losses->stacks_dropped));
 	json_put(&object, "holders_dropped", json_count(losses->holders_dropped));
 	json_put(&object, "clamped", json_count(losses->clamped));
+	json_put(&object, "block_unmatched", json_count(losses->block_unmatched));
+	json_put(&object, "block_unfinished", json_count(losses->block_unfinished));
+	json_put(&object, "block_dropped", json_count(losses->block_dropped));
 	json_put(&object, "tegra_rejected", json_count(losses->tegra_rejected));
 	json_put(&object, "identity_violations", json_count(losses->identity_violations));
 	return object;
@@ -264,8 +267,11 @@ json_t *report_json(const struct session *session, const struct verdict *verdict
 	json_put(&report, "edges", traced ? json_edges(session) : json_null());
 	json_put(&report, "stacks", traced ? json_stacks(session) : json_null());
 	json_put(&report, "waits", traced ? json_wait_coverage(session) : json_null());
-	json_put(&report, "block", json_null());
+	json_put(&report, "block", session->block_known ? json_block(session) : json_null());
 	json_put(&report, "cpus", cpus_json(session));
+	json_put(&report, "cpu_holders", json_cpu_holders(session));
+	json_put(&report, "top_processes", json_top_processes(session));
+	json_put(&report, "pressure", json_pressure(session));
 	json_put(&report, "tegra", json_tegra(session));
 	json_put(&report, "roofline",
 		 verdict->has_roofline

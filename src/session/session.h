@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "session/block_io.h"
 #include "session/board_info.h"
 #include "session/cpu_holders.h"
 #include "session/pressure.h"
@@ -67,6 +68,11 @@ struct thread_account {
 	int64_t major_faults;
 	int64_t schedstat_oncpu_ns; /* the kernel's own books over the window; same caveat */
 	int64_t schedstat_runq_ns;
+
+	/* Its requests to block devices; asynchronous ones may overlap in time. */
+	int64_t io_reads, io_writes;
+	int64_t io_read_bytes, io_write_bytes;
+	int64_t io_queue_ns, io_device_ns;
 
 	int64_t gaps; /* events that did not fit the state held; the sums stay exact */
 };
@@ -205,10 +211,13 @@ struct session_losses {
 	int64_t gaps_switch_out;   /* switch-out of a thread that was not on a CPU */
 	int64_t gaps_switch_in;	   /* on a CPU again without a wakeup */
 	int64_t wakes_without_waker;
-	int64_t edges_dropped;	 /* waits whose cause was not kept: the table was full */
-	int64_t stacks_dropped;	 /* stacks that were due and not kept */
-	int64_t holders_dropped; /* run-queue delays whose cause was not kept */
-	int64_t clamped;	 /* events older than the one before */
+	int64_t edges_dropped;	  /* waits whose cause was not kept: the table was full */
+	int64_t stacks_dropped;	  /* stacks that were due and not kept */
+	int64_t holders_dropped;  /* run-queue delays whose cause was not kept */
+	int64_t clamped;	  /* events older than the one before */
+	int64_t block_unmatched;  /* requests completed whose issue was not seen; may be unknown */
+	int64_t block_unfinished; /* issued, and not seen to complete for the rest of the window */
+	int64_t block_dropped;	  /* requests or rows that a full or busy table did not take */
 	int64_t tegra_rejected;
 	int64_t identity_violations; /* threads whose sums differ from wall; must be 0 */
 };
@@ -262,6 +271,9 @@ struct session {
 	struct wait_stack *stacks; /* largest first */
 	size_t nstacks;
 	struct wait_coverage waits;
+	struct block_row *block; /* largest delay first */
+	size_t nblock;
+	bool block_known;     /* false: not measured */
 	int64_t threads_seen; /* threads accounted, exited and folded ones included */
 	struct cpu_account *cpus;
 	size_t ncpus;
@@ -302,6 +314,9 @@ void thread_account_merge(struct thread_account *into, const struct thread_accou
 /* Zeroed but for `stack` = -1, valid until the next is added; NULL when out of memory. */
 struct wait_edge *session_add_edge(struct session *session);
 struct wait_stack *session_add_stack(struct session *session);
+
+/* Zeroed, valid until the next is added; NULL when out of memory. */
+struct block_row *session_add_block(struct session *session);
 
 /*
  * The groups, largest on-CPU + run-queue time first. Returns a malloc'd array (free it) and its
