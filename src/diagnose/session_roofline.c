@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "diagnose/models.h"
+
 /* A log gives the clock but no ceilings: those of the largest mode scale with it. */
 static void scale_ceilings(const struct session *session, const struct facts *facts,
 			   struct board_ceilings *now)
@@ -24,6 +26,18 @@ static bool is_given(const struct workload *workload)
 {
 	return workload->flop_per_item > 0 &&
 	       (workload->latency_s > 0 || workload->items_per_s > 0);
+}
+
+/* For a lower bound of the traffic, where the EMC load is not known. */
+static void take_model(const struct workload *workload, const struct roofline_format *format,
+		       struct roofline_input *input)
+{
+	const struct model *model = model_by_name(workload->model);
+
+	if (!model)
+		return;
+	input->weight_bytes = model->params_m * 1e6 * format->weight_bytes;
+	input->io_bytes_per_item = model->io_melem * 1e6 * format->activation_bytes;
 }
 
 void roofline_of_session(const struct session *session, const struct facts *facts,
@@ -61,6 +75,8 @@ void roofline_of_session(const struct session *session, const struct facts *fact
 	input->latency_s = workload->latency_s;
 	input->items_per_s = workload->items_per_s;
 	input->emc_share = facts->emc_busy;
+	if (*workload->model && input->precision < PRECISIONS)
+		take_model(workload, &format, input);
 	roofline_compute(input, &verdict->roofline_point);
 	verdict->has_roofline = true;
 }

@@ -245,6 +245,7 @@ struct workload {
 	double bytes_per_item;	    /* DRAM traffic; else it is taken from the EMC load */
 	double peak_flops, peak_bw; /* ceilings of a board that no table knows */
 	char precision[16];
+	char model[32]; /* its name in the table of models; its work is in flop_per_item too */
 };
 
 void workload_init(struct workload *workload);

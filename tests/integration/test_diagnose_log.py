@@ -197,3 +197,18 @@ def test_the_point_on_the_roofline():
     assert roofline["point"]["flops"] == pytest.approx(8.18e9 / 1.16e-3, rel=0.01)
     assert roofline["peak_flops"] == pytest.approx(33423e9 * 1003 / 1020, rel=0.01)
     assert roofline["point"]["bound"] == "under-utilised"
+
+
+@pytest.mark.parametrize("option", (("--peak-flops", "16.7"), ("--peak-bw", "102"),
+                                    ("--latency", "0"), ("--model", "yolov99"),
+                                    ("--precision", "fp12"), ("--batch", "1.5")))
+def test_workload_options_are_refused_alike(option):
+    """One line and the same one, whichever command they are given to."""
+    messages = set()
+    for command in (["roofline", "--module", "nano"], ["diagnose", "-"], ["-p", "1"]):
+        result = subprocess.run([harness.TEGRATRACE, *command, *option], input=b"",
+                                capture_output=True, timeout=harness.LIMIT, check=False)
+        assert result.returncode == 2 and result.stdout == b""
+        messages.add(result.stderr)
+    message, = messages
+    assert len(message.splitlines()) == 1 and option[1] in message.decode()
