@@ -145,6 +145,11 @@ static void set_summary(struct log *log, const char *path)
 	if (log->runs.interleaved)
 		text_appendf(note, sizeof(note), "%s%u other tegrastats wrote in between",
 			     *note ? "; " : "", log->runs.interleaved);
+	if (log->reader.stats.rejoined)
+		text_appendf(note, sizeof(note),
+			     "%s%llu records put together from lines wrapped at %d columns",
+			     *note ? "; " : "", (unsigned long long)log->reader.stats.rejoined,
+			     TEGRA_ROW_COLUMNS);
 	text_copy(tegra->note, sizeof(tegra->note), note);
 }
 

@@ -188,6 +188,18 @@ def test_two_million_lines_in_constant_memory():
     assert report["verdict"]["class"] == "clock-capped"
 
 
+def test_rows_of_a_terminal_are_joined_and_counted():
+    """80 columns, numbers broken: the same samples as unwrapped, and the report says so."""
+    log = "".join(LINE.format(gpu=gpu, mhz=620, tj=60) for gpu in range(90, 99))
+    rows = "".join(line[at:at + 80] + "\n" for line in log.splitlines()
+                   for at in range(0, len(line), 80))
+    assert diagnose("--samples", "-", data=rows.encode()).stdout == \
+        diagnose("--samples", "-", data=log.encode()).stdout
+    report = judge(rows.encode())
+    assert report["tegra"]["rejected"] == 0
+    assert report["tegra"]["note"] == "9 records put together from lines wrapped at 80 columns"
+
+
 @needs_corpus
 def test_the_point_on_the_roofline():
     """ResNet-50, 8.18 GFLOP in 1.16 ms, against 33.4 TOPS INT8 at 1003 of 1020 MHz."""
