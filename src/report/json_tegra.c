@@ -148,6 +148,7 @@ json_t *json_tegra(const struct session *session)
 	json_put(&object, "note", json_text(tegra->note));
 	json_put(&object, "samples", json_count(tegra->samples));
 	json_put(&object, "rejected", json_count(tegra->rejected));
+	json_put(&object, "left_aside", json_count(tegra->left_aside));
 	json_put(&object, "interval_ms", json_number(tegra->interval_ms));
 	json_put(&object, "gpu",
 		 engine_json(&tegra->gpu_busy, &tegra->gpu_clock_mhz, board->gpu.cap_mhz,

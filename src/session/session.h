@@ -124,6 +124,7 @@ enum tegra_state {
  */
 struct tegra_point {
 	int64_t t_ns; /* since the window's begin; UNKNOWN_NS in a log without dates */
+	uint32_t run; /* of tegrastats: between two of them lies an unknown time */
 	float gpu_busy, gpu_mhz;
 	float emc_busy, emc_mhz;
 	float core_max;	  /* load of the busiest core */
@@ -146,14 +147,18 @@ struct tegra_series {
 
 /* Returns 0 or -ENOMEM. */
 int series_add(struct tegra_series *series, const struct tegra_point *point);
+
+/* Makes a point of the samples that wait to be merged. Returns 0 or -ENOMEM. */
+int series_flush(struct tegra_series *series);
 void series_free(struct tegra_series *series);
 
 struct tegra_summary {
 	enum tegra_state state;
 	char source[128]; /* "tegrastats --interval 100", "log PATH": sanitised */
-	char note[160];	  /* one sentence on what went wrong; empty when nothing did */
+	char note[256];	  /* one sentence on what went wrong; empty when nothing did */
 	int64_t samples;
 	int64_t rejected;	 /* lines that were no record */
+	int64_t left_aside;	 /* samples of other tegrastats in the same log */
 	double interval_ms;	 /* mean time between samples; NAN with fewer than two */
 	struct sampled gpu_busy; /* share 0-1 */
 	struct sampled gpu_clock_mhz;

@@ -188,6 +188,39 @@ def test_two_million_lines_in_constant_memory():
     assert report["verdict"]["class"] == "clock-capped"
 
 
+def written_by(gpu, watts, n, first=0):
+    """Lines of one tegrastats, a second apart, with the mean of all that it has printed so far."""
+    lines, total = [], 0
+    for i in range(n):
+        power = watts + 100 * (i * 7 % 11)
+        total += power
+        line = LINE.format(gpu=gpu, mhz=620, tj=60)
+        line = line.replace("VDD_IN 5320mW/4794mW", f"VDD_IN {power}mW/{total // (i + 1)}mW")
+        line = line.replace("VDD_CPU_GPU_CV 1317mW/1052mW VDD_SOC 1637mW/1514mW", "")
+        lines.append(line.replace("21:18:15", f"21:{18 + (first + i) // 60}:{(first + i) % 60:02}"))
+    return lines
+
+
+def test_interleaved_writers_are_judged_apart():
+    """Whatever a second tegrastats wrote in between, the verdict is that of the first alone."""
+    mine, other = written_by(98, 5000, 60), written_by(12, 9000, 40, 20)
+    mixed = mine[:20] + [line for pair in zip(other, mine[20:]) for line in pair]
+    report, alone = judge("".join(mixed).encode()), judge("".join(mine).encode())
+    assert report["verdict"] == alone["verdict"] and report["phases"] == alone["phases"]
+    assert report["tegra"]["left_aside"] == 40 and report["tegra"]["samples"] == 100
+    assert "2 tegrastats" in report["tegra"]["note"] and "60 lines of number 1" in \
+        report["tegra"]["note"]
+    assert len(diagnose("--samples", "-", data="".join(mixed).encode()).stdout.splitlines()) == 100
+
+
+def test_a_restart_is_a_border_between_phases():
+    lines = written_by(98, 5000, 30) + written_by(98, 9000, 50, 33)
+    report = judge("".join(lines).encode())
+    assert [phase["samples"] for phase in report["phases"]] == [30, 50]
+    assert "1 more tegrastats runs" in report["tegra"]["note"]
+    assert report["tegra"]["interval_ms"] == pytest.approx(1000)
+
+
 def test_rows_of_a_terminal_are_joined_and_counted():
     """80 columns, numbers broken: the same samples as unwrapped, and the report says so."""
     log = "".join(LINE.format(gpu=gpu, mhz=620, tj=60) for gpu in range(90, 99))
