@@ -148,6 +148,8 @@ static void judge_phases(const struct session *session, const struct phases *pha
 			.start_ns = time_at(session, phase->from),
 			.end_ns = time_at(session, phase->to),
 			.samples = (int64_t)(phase->to - phase->from) * session->series.merged,
+			.power_mw = facts.power_mw,
+			.power_raw_mw = facts.power_raw_mw,
 			.class = phase->kind == PHASE_IDLE || phase->kind == PHASE_WARM_UP
 					 ? VERDICT_INSUFFICIENT_DATA
 					 : choose(rules, &facts),

@@ -132,6 +132,8 @@ void facts_init(struct facts *facts)
 		.hottest_c = NAN,
 		.trip_c = NAN,
 		.clock_spread = NAN,
+		.power_mw = NAN,
+		.power_raw_mw = NAN,
 		.turns = NAN,
 		.under_voltage = NAN,
 		.power_limit = NAN,

@@ -36,6 +36,8 @@ struct facts {
 	double hot_clock_loss; /* part of the clock lost while the hottest zone is at its trip */
 	double hottest_c;
 	double trip_c;	     /* lowest software throttle point of the module */
+	double power_mw;     /* input, the lag of the sensor corrected */
+	double power_raw_mw; /* as printed */
 	double clock_spread; /* (largest - smallest) / largest clock under full load */
 	/* Events a window; NAN where the board does not count them. */
 	double under_voltage, power_limit;

@@ -52,6 +52,8 @@ struct phase_verdict {
 	const char *name; /* "idle", "work", "gpu", "warm-up"; the headline's is "steady" */
 	int64_t start_ns, end_ns;
 	int64_t samples;
+	double power_mw;     /* mean input power, the lag of its sensor corrected */
+	double power_raw_mw; /* as printed */
 	enum verdict_class class;
 };
 

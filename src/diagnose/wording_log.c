@@ -100,6 +100,10 @@ static void evidence(const struct session *session, const struct facts *facts, s
 				 isnan(facts->trip_c)		    ? ""
 				 : facts->hottest_c < facts->trip_c ? ", below its trip point"
 								    : ", at its trip point");
+	if (!isnan(facts->power_mw))
+		verdict_evidence(v, "tegrastats",
+				 "input power %.2f W (%.2f as printed: the sensor lags by 0.42 s)",
+				 facts->power_mw / 1000, facts->power_raw_mw / 1000);
 }
 
 static void steps(const struct facts *facts, struct verdict *v)

@@ -188,6 +188,8 @@ static json_t *phases_json(const struct verdict *verdict)
 		json_put(&phase, "start_ns", json_count(info->start_ns));
 		json_put(&phase, "end_ns", json_count(info->end_ns));
 		json_put(&phase, "samples", json_count(info->samples));
+		json_put(&phase, "power_mw", json_number(info->power_mw));
+		json_put(&phase, "power_raw_mw", json_number(info->power_raw_mw));
 		json_put(&phase, "verdict", json_string(verdict_class_name(info->class)));
 		json_push(&phases, phase);
 	}

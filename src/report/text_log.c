@@ -3,12 +3,23 @@
 #include "report/text_parts.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 
 #define TEXT 256
+
+/* Corrected for the lag of the sensor; "raw" where that cannot be done. */
+static void append_power(char *text, const struct phase_verdict *phase)
+{
+	bool raw = isnan(phase->power_mw);
+	double mw = raw ? phase->power_raw_mw : phase->power_mw;
+
+	if (!isnan(mw))
+		text_appendf(text, TEXT, " %5.1f W%s", mw / 1000, raw ? " raw" : "");
+}
 
 static void phase_line(struct lines *lines, const struct phase_verdict *phase, bool first)
 {
@@ -18,6 +29,7 @@ static void phase_line(struct lines *lines, const struct phase_verdict *phase, b
 	text_duration(to, sizeof(to), phase->end_ns);
 	snprintf(text, sizeof(text), "%-8s %6" PRId64 " lines  %-22s", phase->name, phase->samples,
 		 verdict_class_name(phase->class));
+	append_power(text, phase);
 	if (phase->start_ns != UNKNOWN_NS)
 		text_appendf(text, sizeof(text), "  %s - %s", from, to);
 	lines_label(lines, first ? "phases" : "", text, 1);

@@ -3,9 +3,11 @@
 import csv
 import io
 import json
+import math
 import os
 import pathlib
 import resource
+import statistics
 import subprocess
 
 import pytest
@@ -219,6 +221,47 @@ def test_a_restart_is_a_border_between_phases():
     assert [phase["samples"] for phase in report["phases"]] == [30, 50]
     assert "1 more tegrastats runs" in report["tegra"]["note"]
     assert report["tegra"]["interval_ms"] == pytest.approx(1000)
+
+
+@pytest.mark.parametrize("interval_ms", (100, 1000))
+def test_power_is_attributed_to_the_phase_that_drew_it(interval_ms):
+    """4 W idle, 9 W busy, 4 W idle, through a sensor that lags by 0.42 s."""
+    load = [0] * 40 + [98] * 40 + [0] * 40
+    drawn = [9000 if gpu else 4000 for gpu in load]
+    shown, printed, keep = 4000, [], math.exp(-interval_ms / 420)
+    for power in drawn:
+        shown = power + (shown - power) * keep
+        printed.append(round(shown))
+    lines = [LINE.format(gpu=gpu, mhz=620, tj=60).split(" ", 2)[2]
+             .replace("VDD_IN 5320mW/4794mW", f"VDD_IN {power}mW/0mW")
+             for gpu, power in zip(load, printed)]
+    out = diagnose("--json", "--interval", interval_ms, "-", data="".join(lines).encode())
+    phases = harness.parse_report(out.stdout)["phases"]
+    assert [phase["name"] for phase in phases] == ["idle", "steady", "idle"]
+    at = 0
+    for phase in phases:
+        part = slice(at, at + phase["samples"])
+        at += phase["samples"]
+        assert phase["power_mw"] == pytest.approx(statistics.mean(drawn[part]), abs=2)
+        assert phase["power_raw_mw"] == pytest.approx(statistics.mean(printed[part]), abs=0.01)
+    if interval_ms == 100:
+        assert abs(phases[2]["power_raw_mw"] - phases[2]["power_mw"]) > 300
+
+
+def test_power_without_times_is_raw_only():
+    line = LINE.format(gpu=98, mhz=620, tj=60).split(" ", 2)[2].encode()
+    phase, = judge(line * 30)["phases"]
+    assert phase["power_mw"] is None and phase["power_raw_mw"] == 5320
+    assert "5.3 W raw" in diagnose("-", data=line * 30).stdout.decode()
+
+
+def test_power_of_a_board_without_an_input_rail():
+    """AGX Xavier: all six rails; the bare names GPU and CPU are rails here."""
+    line = (b"RAM 1/31920MB (lfb 1x4MB) CPU [9%@1190] EMC_FREQ 0%@665 GR3D_FREQ 98%@670 "
+            b"GPU@38C CPU@39C GPU 463/463 CPU 618/618 SOC 1545/1545 CV 1/1 VDDRQ 154/154 "
+            b"SYS5V 1602/1602\n")
+    phase, = judge(line * 30)["phases"]
+    assert phase["power_raw_mw"] == 463 + 618 + 1545 + 1 + 154 + 1602
 
 
 def test_rows_of_a_terminal_are_joined_and_counted():
