@@ -31,7 +31,7 @@ static double value_of(const struct mean *mean)
 
 struct sums {
 	struct mean gpu, gpu_squares, work, emc, core_max, cores, clock, loaded_clock, hot_clock;
-	struct mean power;
+	struct mean power, emc_clock;
 	double best_loaded_mhz, worst_loaded_mhz;
 	double hottest_c;
 };
@@ -53,6 +53,7 @@ static void add_point(struct sums *sums, const struct tegra_point *p, double ful
 	add(&sums->core_max, p->core_max);
 	add(&sums->cores, p->cores_used);
 	add(&sums->power, p->power_mw);
+	add(&sums->emc_clock, p->emc_mhz);
 	sums->hottest_c = fmax(sums->hottest_c, p->hottest_c);
 	if (p->gpu_busy > 0.05)
 		add(&sums->clock, p->gpu_mhz);
@@ -149,6 +150,8 @@ void facts_gather_log(const struct session *session, size_t from, size_t to, str
 		add_point(&sums, &series->points[i], full_mhz, isnan(trip_c) ? INFINITY : trip_c);
 	facts->trip_c = trip_c;
 	fill(&sums, full_mhz, facts);
+	/* What the power mode allows is not in a log, so this is against the clock that was used. */
+	facts->emc_headroom = session->board.emc.hw_max_mhz / value_of(&sums.emc_clock);
 	if (duration_ns == UNKNOWN_NS || to == from)
 		return;
 	dt_s = (double)duration_ns / 1e9 / (double)series->n;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "diagnose/models.h"
+#include "diagnose/rules.h"
 
 /* A log gives the clock but no ceilings: those of the largest mode scale with it. */
 static void scale_ceilings(const struct session *session, const struct facts *facts,
@@ -20,6 +21,30 @@ static void scale_ceilings(const struct session *session, const struct facts *fa
 		now->flops[i] = board->largest.ceilings.flops[i] * gpu;
 	now->dram = board->largest.ceilings.dram * emc;
 	now->dram_practical = board->largest.ceilings.dram_practical * emc;
+}
+
+static bool is_below_cap(const struct rule_outcome *at_cap)
+{
+	return at_cap->value < at_cap->threshold;
+}
+
+/*
+ * The roof is where the clocks were on average, when they were below what the mode allows. A GPU
+ * that was gated at times (0 MHz) shows no mean clock of its work.
+ */
+static void lower_to_clocks(const struct session *session, const struct rule_outcome *rules,
+			    struct board_ceilings *now)
+{
+	const struct rule_outcome *gpu = &rules[RULE_GPU_AT_CAP], *emc = &rules[RULE_EMC_AT_CAP];
+
+	if (is_below_cap(gpu) && session->tegra.gpu_clock_mhz.min > 0) {
+		for (int i = 0; i < PRECISIONS; i++)
+			now->flops[i] *= gpu->value;
+	}
+	if (is_below_cap(emc)) {
+		now->dram *= emc->value;
+		now->dram_practical *= emc->value;
+	}
 }
 
 static bool is_given(const struct workload *workload)
@@ -50,10 +75,11 @@ void roofline_of_session(const struct session *session, const struct facts *fact
 	if (!is_given(workload))
 		return;
 	roofline_input_init(input);
+	input->now = session->board.ceilings;
 	if (session->board_guessed)
 		scale_ceilings(session, facts, &input->now);
 	else
-		input->now = session->board.ceilings;
+		lower_to_clocks(session, verdict->rules, &input->now);
 	input->largest = session->board.largest.ceilings;
 	input->unverified = session->board.unverified;
 	input->precision = PRECISIONS;

@@ -30,7 +30,7 @@ const char *verdict_class_name(enum verdict_class class);
 #define VERDICT_EVIDENCE 12
 #define VERDICT_STEPS	 6
 #define VERDICT_THREADS	 8
-#define VERDICT_RULES	 32
+#define VERDICT_RULES	 48
 
 struct evidence {
 	char text[200];	 /* a sentence with its numbers */

@@ -119,7 +119,7 @@ static json_t *throttle_json(const struct throttle_summary *throttle)
 {
 	static const char *const names[THROTTLE_OC] = {"oc1_events", "oc2_events", "oc3_events"};
 	json_t *object;
-	bool known = throttle->cooling_active >= 0;
+	bool known = throttle->cooling_active >= 0 || throttle->cpu_measurements;
 
 	for (int i = 0; i < THROTTLE_OC; i++)
 		known |= throttle->oc_events[i] != UNKNOWN_COUNT;
@@ -132,6 +132,8 @@ static json_t *throttle_json(const struct throttle_summary *throttle)
 		 throttle->cooling_active >= 0 ? json_integer(throttle->cooling_active)
 					       : json_null());
 	json_put(&object, "cooling_device", json_text(throttle->cooling_name));
+	json_put(&object, "cpu_clock_share", json_number(throttle->cpu_clock_share));
+	json_put(&object, "cpu_measurements", json_count(throttle->cpu_measurements));
 	json_put(&object, "margin_c", json_number(throttle->margin_c));
 	json_put(&object, "margin_zone", json_text(throttle->margin_zone));
 	return object;

@@ -92,6 +92,7 @@ void session_init(struct session *session)
 	for (int i = 0; i < THROTTLE_OC; i++)
 		session->throttle.oc_events[i] = UNKNOWN_COUNT;
 	session->throttle.cooling_active = -1;
+	session->throttle.cpu_clock_share = NAN;
 	session->throttle.margin_c = session->throttle.trip_c = NAN;
 	tegra_summary_init(&session->tegra);
 	session->overhead.events = UNKNOWN_COUNT;

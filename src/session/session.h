@@ -202,10 +202,13 @@ struct capability {
 /* What held clocks back during the window, as the kernel counts it. */
 struct throttle_summary {
 	int64_t oc_events
-		[THROTTLE_OC]; /* over-current events OC1-OC3; what each means differs by SoC */
-	int cooling_active;    /* cooling devices bound to clocks that were active; -1 unknown */
-	char cooling_name[32]; /* one of them; empty without */
-	double margin_c;       /* of the zone nearest to its throttle trip; NAN unknown */
+		[THROTTLE_OC];	  /* over-current events OC1-OC3; what each means differs by SoC */
+	int cooling_active;	  /* cooling devices bound to clocks that were active; -1 unknown */
+	char cooling_name[32];	  /* one of them; empty without */
+	int64_t cpu_measurements; /* of CPU clocks; 0: this board does not measure them */
+	double cpu_clock_share;	  /* mean of measured / asked for, at most 1; NAN unknown */
+	char cpu_slowest[16];	  /* with the lowest such mean: "cpu3" */
+	double margin_c;	  /* of the zone nearest to its throttle trip; NAN unknown */
 	double trip_c;
 	char margin_zone[32];
 };
