@@ -6,6 +6,7 @@
 
 #include "diagnose/models.h"
 #include "diagnose/rules.h"
+#include "tegra/modules.h"
 
 /* A log gives the clock but no ceilings: those of the largest mode scale with it. */
 static void scale_ceilings(const struct session *session, const struct facts *facts,
@@ -65,12 +66,29 @@ static void take_model(const struct workload *workload, const struct roofline_fo
 	input->io_bytes_per_item = model->io_melem * 1e6 * format->activation_bytes;
 }
 
+/* Figures that were given, held against those of the table and of the clocks seen. */
+static void check_figures(const struct session *session, const struct board_ceilings *table,
+			  struct verdict *verdict)
+{
+	const struct workload *workload = &session->workload;
+	const struct roofline_origin origin = {
+		.module = module_by_name(session->board.module, NULL),
+		.model = *workload->model ? model_by_name(workload->model) : NULL,
+		.table = *table,
+		.peak_flops = workload->peak_flops,
+		.peak_bw = workload->peak_bw,
+	};
+
+	roofline_check(&origin, &verdict->roofline_input, &verdict->roofline_notes);
+}
+
 void roofline_of_session(const struct session *session, const struct facts *facts,
 			 struct verdict *verdict)
 {
 	const struct workload *workload = &session->workload;
 	struct roofline_input *input = &verdict->roofline_input;
 	struct roofline_format format;
+	struct board_ceilings table;
 
 	if (!is_given(workload))
 		return;
@@ -80,6 +98,7 @@ void roofline_of_session(const struct session *session, const struct facts *fact
 		scale_ceilings(session, facts, &input->now);
 	else
 		lower_to_clocks(session, verdict->rules, &input->now);
+	table = input->now;
 	input->largest = session->board.largest.ceilings;
 	input->unverified = session->board.unverified;
 	input->precision = PRECISIONS;
@@ -105,4 +124,5 @@ void roofline_of_session(const struct session *session, const struct facts *fact
 		take_model(workload, &format, input);
 	roofline_compute(input, &verdict->roofline_point);
 	verdict->has_roofline = true;
+	check_figures(session, &table, verdict);
 }

@@ -65,7 +65,7 @@ enum check_result { CHECK_PASS, CHECK_FAIL, CHECK_UNKNOWN };
 struct check {
 	const char *name;
 	enum check_result result;
-	char text[160];
+	char text[200];
 };
 
 #define VERDICT_CHECKS 8
@@ -92,6 +92,7 @@ struct verdict {
 	bool has_roofline; /* false: the workload was not given */
 	struct roofline_input roofline_input;
 	struct roofline_point roofline_point;
+	struct roofline_notes roofline_notes; /* wrong figures given, and the right ones */
 	struct check checks[VERDICT_CHECKS];
 	int nchecks;
 	int nphases; /* 0 when the run was not told apart */

@@ -176,6 +176,15 @@ static json_t *verdict_json(const struct verdict *verdict)
 	return object;
 }
 
+static json_t *notes_json(const struct roofline_notes *notes)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < notes->n && i < ROOFLINE_NOTES; i++)
+		json_push(&list, json_bytes(notes->text[i], sizeof(notes->text[i])));
+	return list;
+}
+
 static json_t *phases_json(const struct verdict *verdict)
 {
 	json_t *phases = json_array();
@@ -269,6 +278,7 @@ json_t *report_json(const struct session *session, const struct verdict *verdict
 		 verdict->has_roofline
 			 ? roofline_json(&verdict->roofline_input, &verdict->roofline_point)
 			 : json_null());
+	json_put(&report, "roofline_notes", notes_json(&verdict->roofline_notes));
 	json_put(&report, "phases", phases_json(verdict));
 	json_put(&report, "checklist", checklist_json(verdict));
 	json_put(&report, "losses", losses_json(&session->losses));

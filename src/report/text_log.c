@@ -76,15 +76,16 @@ void text_log(struct lines *lines, const struct verdict *verdict, size_t max_lin
 		[CHECK_FAIL] = "FAIL",
 		[CHECK_UNKNOWN] = "?",
 	};
-	size_t checks = (size_t)verdict->nchecks;
+	struct lines checks = {0};
 	char text[TEXT];
 
-	phases(lines, verdict, max_lines > checks ? max_lines - checks : 1);
 	for (int i = 0; i < verdict->nchecks && i < VERDICT_CHECKS; i++) {
 		const struct check *check = &verdict->checks[i];
 
 		snprintf(text, sizeof(text), "%-4s  %s: %s", results[check->result], check->name,
 			 check->text);
-		lines_label(lines, i ? "" : "checklist", text, 1);
+		lines_label(&checks, i ? "" : "checklist", text, 2);
 	}
+	phases(lines, verdict, max_lines > checks.n ? max_lines - checks.n : 1);
+	lines_move(lines, &checks);
 }

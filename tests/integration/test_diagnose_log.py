@@ -264,6 +264,61 @@ def test_power_of_a_board_without_an_input_rail():
     assert phase["power_raw_mw"] == 463 + 618 + 1545 + 1 + 154 + 1602
 
 
+def checklist(report, name):
+    return next(check for check in report["checklist"] if check["name"] == name)
+
+
+CPU = "CPU [0%@960,18%@960,0%@960,0%@960,off,off]"
+
+
+@pytest.mark.parametrize("number, data, figures", (
+    (1, LINE.format(gpu=97, mhz=620, tj=60) * 60, ("GPU 97 % (from 90)", "DRAM 6 % (below 75")),
+    (2, LINE.format(gpu=98, mhz=620, tj=60).replace("EMC_FREQ 6%", "EMC_FREQ 79%") * 60,
+     ("DRAM 79 % (from 75, not 95)", "GPU 98 % (not 60-75)")),
+    (3, LINE.format(gpu=98, mhz=620, tj=80) * 40 + LINE.format(gpu=98, mhz=410, tj=99.2) * 40,
+     ("99.2 C (trip 99, not 85)", "GPU clock -34 % (from 5)")),
+    (4, LINE.format(gpu=29, mhz=620, tj=60).replace(CPU, "CPU [9%@960,98%@960,0%@960,off]") * 60,
+     ("GPU 29 %", "busiest 98 % (from 65)", "1.1 cores (from 1)")),
+))
+def test_the_four_typical_modes(number, data, figures):
+    check = checklist(judge(data.encode()), "typical mode")
+    assert check["result"] == "pass" and check["text"].startswith(f"{number} of 4, ")
+    assert all(figure in check["text"] for figure in figures), check["text"]
+
+
+@pytest.mark.parametrize("data, figures", (
+    # What the usual figures would call throttling: 88-92 C, 40-60 %, a clock of 600 MHz.
+    (LINE.format(gpu=55, mhz=612, tj=90), "busiest core 18 % (4 has 65)"),
+    (LINE.format(gpu=98, mhz=407, tj=90), "at 407 of 625 MHz without heat"),
+    (LINE.format(gpu=0, mhz=306, tj=45), "too little runs"),
+))
+def test_none_of_the_four(data, figures):
+    report = judge(data.encode() * 60)
+    check = checklist(report, "typical mode")
+    assert check["result"] == "unknown" and check["text"].startswith("none: ")
+    assert figures in check["text"]
+    assert checklist(report, "temperature safe")["result"] == "pass"
+
+
+def test_copied_figures_are_answered():
+    """40 GFLOPS, 85 C and 102.4 GB/s, for an Orin Nano 8GB at 620 of 624.75 and 2133 MHz."""
+    report = judge((LINE.format(gpu=98, mhz=620, tj=88) * 60).encode())
+    # 8 SM x 128 FMA x 2 x 620 MHz = 1.27 TFLOP/s; 2133 MHz x 2 x 16 B = 68.3 GB/s
+    assert "FP32 1.27 TFLOP/s, not 40 GFLOP/s" in \
+        checklist(report, "point on the roofline")["text"]
+    assert "throttles at 99 C, not at 85" in checklist(report, "temperature safe")["text"]
+    assert "68.3 GB/s (not 102.4)" in checklist(report, "what saturates first")["text"]
+    assert report["roofline_notes"] == []
+    out = diagnose("--json", "--gflop", "7.7", "--latency", "25", "--precision", "fp32",
+                   "--peak-flops", "40G", "--peak-bw", "102.4G", "-",
+                   data=(LINE.format(gpu=98, mhz=620, tj=60) * 60).encode())
+    report = harness.parse_report(out.stdout)
+    notes = " ".join(report["roofline_notes"])
+    assert report["roofline"]["point"]["bound"] == "impossible"
+    assert "40 is the sparse INT8 TOPS" in notes and "FP32 1.27 TFLOP/s" in notes
+    assert "this mode 68.3 GB/s" in notes and "under-utilised: 24 %" in notes
+
+
 def test_rows_of_a_terminal_are_joined_and_counted():
     """80 columns, numbers broken: the same samples as unwrapped, and the report says so."""
     log = "".join(LINE.format(gpu=gpu, mhz=620, tj=60) for gpu in range(90, 99))
