@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "diagnose/clocks.h"
 #include "diagnose/diagnose_log.h"
 #include "diagnose/facts.h"
 #include "diagnose/path_verdict.h"
@@ -53,8 +54,10 @@ static enum verdict_class choose(const struct verdict *v, const struct facts *fa
 	if (fired(v, RULE_UNDER_VOLTAGE) || fired(v, RULE_POWER_LIMIT) ||
 	    fired(v, RULE_OVER_CURRENT))
 		return VERDICT_POWER_THROTTLED;
-	if (fired(v, RULE_COOLING))
+	if (fired(v, RULE_COOLING) || fired(v, RULE_HOT_CLOCK))
 		return VERDICT_THERMAL_THROTTLED;
+	if (fired(v, RULE_CPU_HELD_BACK))
+		return VERDICT_POWER_THROTTLED;
 	if (fired(v, RULE_GPU_SAMPLES) && fired(v, RULE_GPU_SATURATED))
 		return fired(v, RULE_EMC_SATURATED)    ? VERDICT_MEMORY_BANDWIDTH_BOUND
 		       : fired(v, RULE_CLOCK_HEADROOM) ? VERDICT_CLOCK_CAPPED
@@ -108,6 +111,7 @@ static void gather_contributing(struct verdict *v, const struct facts *facts)
 {
 	if (v->class == VERDICT_INSUFFICIENT_DATA)
 		return;
+	clocks_contribute(v);
 	if (facts->path.feeder) {
 		path_contributing(v);
 		return;
@@ -160,12 +164,12 @@ static void weigh(struct verdict *v, const struct facts *facts)
 				   "the second busiest thread");
 		break;
 	case VERDICT_CLOCK_CAPPED:
-		v->share = facts->gpu_busy;
-		v->gain_bound = facts->clock_headroom;
-		text_copy(v->gain_limit, sizeof(v->gain_limit), "the GPU at its largest clock");
+		clocks_weigh(v, facts);
 		break;
 	case VERDICT_POWER_THROTTLED:
-		if (facts->oc3_loss > 0)
+		if (fired(v, RULE_CPU_HELD_BACK))
+			bound_gain(v, facts->cpu_clock_loss, 0, "");
+		else if (facts->oc3_loss > 0)
 			bound_gain(v, facts->oc3_loss, 0, "");
 		break;
 	case VERDICT_CPU_STARVED:

@@ -56,6 +56,8 @@ struct phase_verdict {
 	const char *name; /* "idle", "work", "gpu", "warm-up"; the headline's is "steady" */
 	int64_t start_ns, end_ns;
 	int64_t samples;
+	double power_mw;     /* mean input power, the lag of its sensor corrected */
+	double power_raw_mw; /* as printed */
 	enum verdict_class class;
 };
 
@@ -67,7 +69,7 @@ enum check_result { CHECK_PASS, CHECK_FAIL, CHECK_UNKNOWN };
 struct check {
 	const char *name;
 	enum check_result result;
-	char text[160];
+	char text[200];
 };
 
 #define VERDICT_CHECKS 8
@@ -94,6 +96,7 @@ struct verdict {
 	bool has_roofline; /* false: the workload was not given */
 	struct roofline_input roofline_input;
 	struct roofline_point roofline_point;
+	struct roofline_notes roofline_notes; /* wrong figures given, and the right ones */
 	struct check checks[VERDICT_CHECKS];
 	int nchecks;
 	int nphases; /* 0 when the run was not told apart */

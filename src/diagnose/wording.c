@@ -212,15 +212,13 @@ static void steps(const struct session *session, const struct facts *facts, stru
 			   "higher power mode (sudo nvpmodel -q)");
 		break;
 	case VERDICT_MEMORY_BANDWIDTH_BOUND:
-		verdict_step(v,
-			     "move fewer bytes: quantise, fuse layers, larger batch; check the EMC "
-			     "clock of "
-			     "the power mode (sudo nvpmodel -q)");
+		wording_board_steps(session, v);
+		verdict_step(v, "move fewer bytes: quantise, fuse layers, larger batch");
 		break;
 	case VERDICT_CLOCK_CAPPED:
 	case VERDICT_POWER_THROTTLED:
 	case VERDICT_THERMAL_THROTTLED:
-		wording_board_steps(session, facts, v);
+		wording_board_steps(session, v);
 		break;
 	case VERDICT_CPU_BOUND:
 		verdict_step(

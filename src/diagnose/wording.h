@@ -32,8 +32,7 @@ void wording_board_headline(const struct session *session, const struct facts *f
 			    struct verdict *v);
 void wording_board_evidence(const struct session *session, const struct facts *facts,
 			    struct verdict *v);
-void wording_board_steps(const struct session *session, const struct facts *facts,
-			 struct verdict *v);
+void wording_board_steps(const struct session *session, struct verdict *v);
 
 /* Cap the confidence, with the words for what would lift the cap. */
 void verdict_doubt(struct verdict *v, double limit, const char *raise);

@@ -176,6 +176,15 @@ static json_t *verdict_json(const struct verdict *verdict)
 	return object;
 }
 
+static json_t *notes_json(const struct roofline_notes *notes)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < notes->n && i < ROOFLINE_NOTES; i++)
+		json_push(&list, json_bytes(notes->text[i], sizeof(notes->text[i])));
+	return list;
+}
+
 static json_t *phases_json(const struct verdict *verdict)
 {
 	json_t *phases = json_array();
@@ -188,6 +197,8 @@ static json_t *phases_json(const struct verdict *verdict)
 		json_put(&phase, "start_ns", json_count(info->start_ns));
 		json_put(&phase, "end_ns", json_count(info->end_ns));
 		json_put(&phase, "samples", json_count(info->samples));
+		json_put(&phase, "power_mw", json_number(info->power_mw));
+		json_put(&phase, "power_raw_mw", json_number(info->power_raw_mw));
 		json_put(&phase, "verdict", json_string(verdict_class_name(info->class)));
 		json_push(&phases, phase);
 	}
@@ -277,6 +288,7 @@ json_t *report_json(const struct session *session, const struct verdict *verdict
 		 verdict->has_roofline
 			 ? roofline_json(&verdict->roofline_input, &verdict->roofline_point)
 			 : json_null());
+	json_put(&report, "roofline_notes", notes_json(&verdict->roofline_notes));
 	json_put(&report, "phases", phases_json(verdict));
 	json_put(&report, "checklist", checklist_json(verdict));
 	json_put(&report, "losses", losses_json(&session->losses));

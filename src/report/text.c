@@ -10,6 +10,7 @@
 
 #define MAX_LINES    25
 #define MAX_ROWS     8 /* the line on groups left out included */
+#define MAX_NOTES    2
 #define MIN_ROWS     5 /* kept free for them when there is much evidence */
 #define MIN_EVIDENCE 3 /* lines of it, before lines on disks take their place */
 #define SYSTEM_LINES 3 /* on what the machine was short of */
@@ -123,6 +124,17 @@ static void contributing(struct lines *lines, const struct verdict *verdict)
 		lines_label(lines, "also", text, 1);
 }
 
+static void notes(struct lines *lines, const struct verdict *verdict, size_t max)
+{
+	const struct roofline_notes *all = &verdict->roofline_notes;
+	char text[TEXT];
+
+	for (int i = 0; i < all->n && i < ROOFLINE_NOTES && (size_t)i < max; i++) {
+		snprintf(text, sizeof(text), "%.*s", SENTENCE(all->text[i]));
+		lines_label(lines, i ? "" : "note", text, max == NO_LIMIT ? NO_LIMIT : 2);
+	}
+}
+
 /* The first step whole if it fits at all; others while all stay within max lines. */
 static void next_steps(struct lines *lines, const struct verdict *verdict, size_t max)
 {
@@ -224,6 +236,7 @@ static void report(struct lines *lines, const struct session *session,
 	if (*verdict->raise)
 		lines_label(&bound, "surer", verdict->raise, verbose ? NO_LIMIT : 2);
 	contributing(&bound, verdict);
+	notes(&bound, verdict, verbose ? NO_LIMIT : MAX_NOTES);
 
 	text_board(&board, session);
 	text_losses(&tail, session, verbose);

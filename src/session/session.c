@@ -81,6 +81,7 @@ void session_init(struct session *session)
 	session->throttle.cooling_active = -1;
 	session->ntop_processes = -1;
 	pressure_init(&session->pressure);
+	session->throttle.cpu_clock_share = NAN;
 	session->throttle.margin_c = session->throttle.trip_c = NAN;
 	tegra_summary_init(&session->tegra);
 	session->overhead.events = UNKNOWN_COUNT;

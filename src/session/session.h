@@ -124,6 +124,7 @@ enum tegra_state {
  */
 struct tegra_point {
 	int64_t t_ns; /* since the window's begin; UNKNOWN_NS in a log without dates */
+	uint32_t run; /* of tegrastats: between two of them lies an unknown time */
 	float gpu_busy, gpu_mhz;
 	float emc_busy, emc_mhz;
 	float core_max;	  /* load of the busiest core */
@@ -146,14 +147,18 @@ struct tegra_series {
 
 /* Returns 0 or -ENOMEM. */
 int series_add(struct tegra_series *series, const struct tegra_point *point);
+
+/* Makes a point of the samples that wait to be merged. Returns 0 or -ENOMEM. */
+int series_flush(struct tegra_series *series);
 void series_free(struct tegra_series *series);
 
 struct tegra_summary {
 	enum tegra_state state;
 	char source[128]; /* "tegrastats --interval 100", "log PATH": sanitised */
-	char note[160];	  /* one sentence on what went wrong; empty when nothing did */
+	char note[256];	  /* one sentence on what went wrong; empty when nothing did */
 	int64_t samples;
 	int64_t rejected;	 /* lines that were no record */
+	int64_t left_aside;	 /* samples of other tegrastats in the same log */
 	double interval_ms;	 /* mean time between samples; NAN with fewer than two */
 	struct sampled gpu_busy; /* share 0-1 */
 	struct sampled gpu_clock_mhz;
@@ -197,10 +202,13 @@ struct capability {
 /* What held clocks back during the window, as the kernel counts it. */
 struct throttle_summary {
 	int64_t oc_events
-		[THROTTLE_OC]; /* over-current events OC1-OC3; what each means differs by SoC */
-	int cooling_active;    /* cooling devices bound to clocks that were active; -1 unknown */
-	char cooling_name[32]; /* one of them; empty without */
-	double margin_c;       /* of the zone nearest to its throttle trip; NAN unknown */
+		[THROTTLE_OC];	  /* over-current events OC1-OC3; what each means differs by SoC */
+	int cooling_active;	  /* cooling devices bound to clocks that were active; -1 unknown */
+	char cooling_name[32];	  /* one of them; empty without */
+	int64_t cpu_measurements; /* of CPU clocks; 0: this board does not measure them */
+	double cpu_clock_share;	  /* mean of measured / asked for, at most 1; NAN unknown */
+	char cpu_slowest[16];	  /* with the lowest such mean: "cpu3" */
+	double margin_c;	  /* of the zone nearest to its throttle trip; NAN unknown */
 	double trip_c;
 	char margin_zone[32];
 };
@@ -251,6 +259,7 @@ struct workload {
 	double bytes_per_item;	    /* DRAM traffic; else it is taken from the EMC load */
 	double peak_flops, peak_bw; /* ceilings of a board that no table knows */
 	char precision[16];
+	char model[32]; /* its name in the table of models; its work is in flop_per_item too */
 };
 
 void workload_init(struct workload *workload);
