@@ -23,15 +23,14 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/probes.h"
+#include "cli/run_probes.h"
 #include "cli/status.h"
 #include "diagnose/verdict.h"
 #include "probe/accounts.h"
-#include "probe/block_io.h"
 #include "probe/environment.h"
 #include "probe/system.h"
 #include "probe/targets.h"
 #include "probe/tracer.h"
-#include "probe/waits.h"
 #include "tegra/board.h"
 #include "tegra/board_watch.h"
 #include "tegra/source.h"
@@ -49,8 +48,7 @@ struct run {
 	struct output output;
 	struct tracer *tracer;
 	struct accounts *accounts;
-	struct waits *waits;
-	struct block_io *block;
+	struct run_probes probes;
 	struct tegra_source *source;
 	struct system_watch *watch;
 	struct board_watch *board;
@@ -180,8 +178,8 @@ static int open_tracer(struct run *run)
 		.rung = run->options->rung,
 		.follow_children = run->options->follow,
 		.slots = run->options->slots,
-		.interrupts = true,
-		.kernel_stacks = true,
+		.interrupts = !(run->options->without & PROBE_IRQ),
+		.kernel_stacks = !(run->options->without & PROBE_STACKS),
 	};
 	char reason[256] = "";
 	int err = tracer_open(&options, &run->tracer, &run->session.capability, reason,
@@ -217,24 +215,6 @@ static int open_source(struct run *run)
 	return EXIT_OK;
 }
 
-/* False, and said in the report, when --without has it. */
-static bool wants(struct run *run, enum probe probe, const char *what)
-{
-	if (!(run->options->without & probe))
-		return true;
-	capability_add(&run->session.capability, what, "switched off by --without");
-	return false;
-}
-
-/* None of them is a must. */
-static void open_probes(struct run *run)
-{
-	struct capability *capability = &run->session.capability;
-
-	if (wants(run, PROBE_BLOCK, "block I/O"))
-		run->block = block_io_open(run->tracer, run->accounts, capability);
-}
-
 static int open_all(struct run *run)
 {
 	int status;
@@ -257,15 +237,14 @@ static int open_all(struct run *run)
 	if (status)
 		return status;
 	run->accounts = accounts_new(run->tracer, &run->session);
-	if (run->accounts)
-		run->waits = waits_new(run->tracer, run->accounts, &run->session);
 	run->watch = system_watch_new();
 	run->board = board_watch_open();
-	if (!run->accounts || !run->waits || !run->watch || !run->board) {
+	if (!run->accounts || !run->watch || !run->board ||
+	    run_probes_open(&run->probes, run->options, run->tracer, run->accounts,
+			    &run->session)) {
 		msg_error("out of memory");
 		return EXIT_RUN;
 	}
-	open_probes(run);
 	return EXIT_OK;
 }
 
@@ -403,7 +382,7 @@ static enum end_reason watch_targets(struct run *run)
 			continue;
 		tick_ns = now_ns();
 		accounts_drain(run->accounts);
-		waits_drained(run->waits);
+		run_probes_tick(&run->probes);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
 		board_watch_poll(run->board, tick_ns);
 		status_show(tick_ns - session->start_ns, accounts_living(run->accounts),
@@ -421,8 +400,7 @@ static void end_window(struct run *run)
 	status_clear();
 	system_watch_end(run->watch, run->tracer, session->end_ns, session);
 	accounts_finish(run->accounts, session->end_ns);
-	waits_finish(run->waits);
-	block_io_finish(run->block, session);
+	run_probes_finish(&run->probes, session);
 	tegra_source_close(run->source, session->end_ns, &session->tegra);
 	board_watch_end(run->board, session->end_ns, session);
 	run->source = NULL;
@@ -478,10 +456,9 @@ static void close_all(struct run *run)
 	if (run->source)
 		tegra_source_close(run->source, now_ns(), &unused);
 	command_abandon(&run->command);
-	waits_free(run->waits);
 	accounts_free(run->accounts);
 	tracer_close(run->tracer);
-	block_io_close(run->block);
+	run_probes_close(&run->probes);
 	system_watch_free(run->watch);
 	board_watch_close(run->board);
 	targets_free(&run->targets);

@@ -290,8 +290,10 @@ int report_text_write(FILE *out, const struct session *session, const struct ver
 		text_details(&lines, session);
 		text_block_table(&lines, session);
 		blank(&lines);
-		if (session->tegra.state != TEGRA_LOG)
+		if (session->tegra.state != TEGRA_LOG) {
 			text_threads(&lines, session);
+			text_waits(&lines, session);
+		}
 	}
 	if (options->explain) {
 		blank(&lines);

@@ -57,6 +57,7 @@ void text_measured(struct lines *lines, const struct session *session);
 /* Only with -v: all threads with the identity; then CPUs, sensors, what is missing, overhead. */
 void text_threads(struct lines *lines, const struct session *session);
 void text_details(struct lines *lines, const struct session *session);
+void text_waits(struct lines *lines, const struct session *session);
 void text_block_table(struct lines *lines, const struct session *session);
 
 /* Checklist of a log, and as many phases as fit in max_lines beside it (at least the steady one). */
