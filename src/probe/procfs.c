@@ -44,7 +44,7 @@ int procfs_set_root(const char *root)
 	return 0;
 }
 
-static int task_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)
+int procfs_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)
 {
 	int n;
 
@@ -60,7 +60,7 @@ static int task_path(char *path, size_t size, pid_t pid, pid_t tid, const char *
 static int open_task(pid_t pid, pid_t tid, const char *name)
 {
 	char path[PATH_MAX];
-	int fd = task_path(path, sizeof(path), pid, tid, name);
+	int fd = procfs_path(path, sizeof(path), pid, tid, name);
 
 	if (fd)
 		return fd;
@@ -363,6 +363,11 @@ int procfs_status(pid_t pid, pid_t tid, struct procfs_status *st)
 	return err;
 }
 
+int procfs_task_text(pid_t pid, pid_t tid, const char *name, char *buf, size_t size)
+{
+	return (int)read_all(open_task(pid, tid, name), buf, size);
+}
+
 int procfs_comm(pid_t pid, pid_t tid, char *buf, size_t size)
 {
 	char raw[PROCFS_COMM_SIZE + 1];
@@ -534,7 +539,7 @@ int procfs_ns_pid_inode(pid_t pid, uint64_t *inode)
 	if (pid == 0)
 		snprintf(path, sizeof(path), "%s/self/ns/pid", procfs_root);
 	else
-		err = task_path(path, sizeof(path), pid, PROCFS_PROCESS, "ns/pid");
+		err = procfs_path(path, sizeof(path), pid, PROCFS_PROCESS, "ns/pid");
 	if (!err)
 		err = read_link(path, target, sizeof(target));
 	if (err)
