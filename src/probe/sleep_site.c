@@ -4,9 +4,12 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/types.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
+#include "abi.h"
 #include "base/text.h"
 #include "probe/procfs.h"
 
@@ -131,8 +134,12 @@ int sleep_site_fd(const struct sleep_site *site)
 
 struct wait_site sleep_site_evidence(const struct sleep_site *site, const char *file)
 {
+	bool lock = site->args_known && site->syscall == SYS_futex &&
+		    wait_futex_is_lock(site->args[1], site->args[2]);
+
 	return (struct wait_site){
 		.syscall = site->syscall,
+		.flags = lock ? TT_SITE_FUTEX_LOCK : 0,
 		.file = file,
 		.frames = site->frames,
 		.nframes = site->nframes,

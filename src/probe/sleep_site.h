@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where a thread sleeps at this moment, from /proc (below the root of procfs.h). */
+/*
+ * Where a thread sleeps at this moment, from /proc (below the root of procfs.h). The kernel leaves the
+ * scheduler and the lock functions out of these stacks: who waits for a mutex shows its caller only.
+ */
 #ifndef TEGRATRACE_SLEEP_SITE_H
 #define TEGRATRACE_SLEEP_SITE_H
 

@@ -12,7 +12,8 @@
 /* clang-format off */
 static const struct name_rule functions[] = {
 	/* The scheduler and its hooks, and waits of the kernel that serve every purpose. */
-	{P("io_schedule*", "blk_io_schedule*", "schedule*", "__schedule*", "preempt_schedule*", "__cond_resched*", "__switch_to*",
+	{P("io_schedule*", "blk_io_schedule*", "schedule*", "__schedule*", "preempt_schedule*",
+	   "__cond_resched*", "__switch_to*",
 	   "__traceiter_*", "__bpf_trace_*", "bpf_*", "trace_*", "perf_*", "do_wait_intr*",
 	   "wait_woken", "poll_schedule_timeout", "wait_for_completion*", "wait_for_common*",
 	   "__wait_for_common*", "do_wait_for_common", "__wait_on_bit*", "out_of_line_wait_on_bit*",
@@ -167,7 +168,8 @@ static const struct waker_rule interrupts[] = {
 	{P("eth*", "en[opsxP][0-9]*", "wl[apsx]*", "mgbe*", "eqos*", "ether_qos*", "r816[0-9]*",
 	   "rtl8*", "rtw*", "iwlwifi*", "brcm*", "mlx[45]*", "ixgbe*", "i40e*", "ice-*", "can[0-9]*",
 	   "mttcan*", "virtio[0-9]*-input*", "virtio[0-9]*-output*", "virtio[0-9]*-[rt]x"), WAIT_NET},
-	{P("arch_timer*", "timer*", "tegra_timer*", "hpet*", "rtc*", "tegra_rtc*"), WAIT_TIMER},
+	{P("arch_timer*", "timer*", "tegra_timer*", "hpet*", "rtc[0-9]*", "rtc-*",
+	   "tegra_rtc*"), WAIT_TIMER},
 	{P("rtcpu*", "tegra-vi*", "vi", "vi[0-9]*", "isp*", "snd_*", "hda*", "adma*", "xhci*", "uart*",
 	   "serial*", "ttyS*", "ttyTHS*", "i2c*", "spi*", "tegra_dce*"), WAIT_DEVICE},
 };

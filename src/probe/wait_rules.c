@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "probe/wait_rules.h"
 
+#include <linux/futex.h>
 #include <linux/types.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,13 @@
 #include "abi.h"
 #include "base/text.h"
 #include "probe/wait_tables.h"
+
+#ifndef FUTEX_LOCK_PI2 /* Linux 5.14 */
+#define FUTEX_LOCK_PI2 13
+#endif
+
+/* The value of a glibc mutex that others wait for (nptl/lowlevellock.h). */
+#define MUTEX_CONTENDED 2
 
 /* The evidence, looked up. */
 struct clues {
@@ -207,17 +215,23 @@ static void append_function(char *text, size_t size, const char *function)
 	text_appendf(text, size, "%s%.*s", *text ? " " : "", (int)strcspn(function, "."), function);
 }
 
+/* The descriptor, where that tells on what: what epoll waits on is not in its own. */
+static const char *telling_file(const struct wait_site *site)
+{
+	if (!site->file || !strcmp(site->file, "anon_inode:[eventpoll]"))
+		return NULL;
+	return site->file;
+}
+
+/* "read pipe", "ioctl /dev/nvhost-ctrl", "mmap rwsem", "page fault"; a function where no call tells */
 static void name_site(const struct clues *c, enum wait_class class, char *text, size_t size)
 {
 	const struct wait_site *site = &c->evidence->site;
 	const char *function = c->function_name ? c->function_name : c->unknown_name;
 	bool in_fault = c->fault_entry || site->syscall == WAIT_SYSCALL_NONE ||
 			(class == WAIT_FAULT && c->iowait);
-	const char *file = site->file;
+	const char *file = in_fault ? NULL : telling_file(site);
 
-	/* What epoll waits on is not in its descriptor. */
-	if (file && strstr(file, "eventpoll"))
-		file = NULL;
 	*text = 0;
 	if (in_fault)
 		text_appendf(text, size, "page fault");
@@ -226,17 +240,17 @@ static void name_site(const struct clues *c, enum wait_class class, char *text, 
 	else if (c->call)
 		text_appendf(text, size, "%s", c->call->name);
 
-	if (in_fault)
-		file = NULL;
 	if (file)
 		append_object(text, size, file);
 	if (c->function && c->function->object && (!file || c->function->class == WAIT_LOCK))
 		append_object(text, size, c->function->object);
-	if (!*text && function)
+	if (*text)
+		return;
+	if (function)
 		append_function(text, size, function);
-	if (!*text && site->flags & TT_SITE_GPU_CALL)
+	else if (site->flags & TT_SITE_GPU_CALL)
 		text_appendf(text, size, "CUDA call");
-	if (!*text && site->flags & TT_SITE_FUTEX_LOCK)
+	else if (site->flags & TT_SITE_FUTEX_LOCK)
 		text_appendf(text, size, "futex");
 }
 
@@ -264,6 +278,13 @@ const char *wait_syscall_name(int syscall)
 	const struct call_rule *call = call_rule_of(syscall);
 
 	return call ? call->name : NULL;
+}
+
+bool wait_futex_is_lock(uint64_t op, uint64_t value)
+{
+	op &= (uint64_t)FUTEX_CMD_MASK;
+	return (op == FUTEX_WAIT && (uint32_t)value == MUTEX_CONTENDED) || op == FUTEX_LOCK_PI ||
+	       op == FUTEX_LOCK_PI2;
 }
 
 bool wait_is_gpu_file(const char *file)

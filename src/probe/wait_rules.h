@@ -23,6 +23,7 @@
 #define TEGRATRACE_WAIT_RULES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "session/waits.h"
 
@@ -68,6 +69,12 @@ bool wait_syscall_takes_fd(int syscall);
 
 /* Name of a syscall of this build's architecture that can sleep, NULL for any other. */
 const char *wait_syscall_name(int syscall);
+
+/*
+ * Whether a futex call with this second and third argument waits as a contended lock does: glibc's
+ * mutexes, and those with priority inheritance. Condition variables, semaphores and joins do not.
+ */
+bool wait_futex_is_lock(uint64_t op, uint64_t value);
 
 /* A descriptor, as wait_site.file, that belongs to the GPU or to another Tegra engine. */
 bool wait_is_gpu_file(const char *file);
