@@ -22,6 +22,8 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/probes.h"
+#include "cli/run_probes.h"
 #include "cli/status.h"
 #include "diagnose/verdict.h"
 #include "probe/accounts.h"
@@ -46,6 +48,7 @@ struct run {
 	struct output output;
 	struct tracer *tracer;
 	struct accounts *accounts;
+	struct run_probes probes;
 	struct tegra_source *source;
 	struct system_watch *watch;
 	struct board_watch *board;
@@ -175,6 +178,8 @@ static int open_tracer(struct run *run)
 		.rung = run->options->rung,
 		.follow_children = run->options->follow,
 		.slots = run->options->slots,
+		.interrupts = !(run->options->without & PROBE_IRQ),
+		.kernel_stacks = !(run->options->without & PROBE_STACKS),
 	};
 	char reason[256] = "";
 	int err = tracer_open(&options, &run->tracer, &run->session.capability, reason,
@@ -234,7 +239,9 @@ static int open_all(struct run *run)
 	run->accounts = accounts_new(run->tracer, &run->session);
 	run->watch = system_watch_new();
 	run->board = board_watch_open();
-	if (!run->accounts || !run->watch || !run->board) {
+	if (!run->accounts || !run->watch || !run->board ||
+	    run_probes_open(&run->probes, run->options, run->tracer, run->accounts,
+			    &run->session)) {
 		msg_error("out of memory");
 		return EXIT_RUN;
 	}
@@ -375,6 +382,7 @@ static enum end_reason watch_targets(struct run *run)
 			continue;
 		tick_ns = now_ns();
 		accounts_drain(run->accounts);
+		run_probes_tick(&run->probes);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
 		board_watch_poll(run->board, tick_ns);
 		status_show(tick_ns - session->start_ns, accounts_living(run->accounts),
@@ -392,6 +400,7 @@ static void end_window(struct run *run)
 	status_clear();
 	system_watch_end(run->watch, run->tracer, session->end_ns, session);
 	accounts_finish(run->accounts, session->end_ns);
+	run_probes_finish(&run->probes, session);
 	tegra_source_close(run->source, session->end_ns, &session->tegra);
 	board_watch_end(run->board, session->end_ns, session);
 	run->source = NULL;
@@ -449,6 +458,7 @@ static void close_all(struct run *run)
 	command_abandon(&run->command);
 	accounts_free(run->accounts);
 	tracer_close(run->tracer);
+	run_probes_close(&run->probes);
 	system_watch_free(run->watch);
 	board_watch_close(run->board);
 	targets_free(&run->targets);

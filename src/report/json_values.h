@@ -26,6 +26,11 @@ json_t *json_bytes(const char *bytes, size_t size);
 json_t *json_threads(const struct session *session);
 json_t *json_edges(const struct session *session);
 json_t *json_stacks(const struct session *session);
+json_t *json_wait_coverage(const struct session *session);
+json_t *json_block(const struct session *session);
+json_t *json_pressure(const struct session *session);
+json_t *json_cpu_holders(const struct session *session);
+json_t *json_top_processes(const struct session *session);
 json_t *json_tegra(const struct session *session);
 
 #endif

@@ -875,6 +875,9 @@ static void test_command_errors(void **state)
 	check_usage(&output, "1 GMAC is 2 GFLOP");
 	RUN(&output, "--peak-flops", "16.7");
 	check_usage(&output, "16.7T?");
+	assert_ptr_equal(strchr(output.err, '\n') + 1, output.err + strlen(output.err));
+	RUN(&output, "--peak-bw", "102");
+	check_usage(&output, "--peak-bw 102 is without an SI prefix");
 	RUN(&output, "--module", "nano", "resnet50");
 	check_usage(&output, "unknown word");
 }

@@ -865,6 +865,7 @@ static void test_caps_and_measured_clocks(void **state)
 	throttle = throttle_open();
 	throttle_begin(throttle, 0);
 	put("/sys/kernel/nvpmodel_clk_cap/emc", "0\n");
+	put("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_cur_freq", "1728000\n");
 	throttle_end(throttle, 1000 * MS, &window);
 	throttle_close(throttle);
 	assert_int_equal(window.counters + window.devices + window.zones + window.rails, 0);
@@ -879,7 +880,9 @@ static void test_caps_and_measured_clocks(void **state)
 	assert_non_null(clock);
 	assert_int_equal(clock->end, 1728000000);
 	assert_int_equal(clock->hardware, 1984000000);
-	assert_float_equal(clock->measured_ratio_min, 0.25, 1e-9); /* latched at a quarter */
+	assert_float_equal(clock->measured_ratio_min, 0.25, 1e-9);
+	assert_float_equal(clock->measured_ratio_mean, (0.25 + 1) / 2, 1e-9);
+	assert_int_equal(clock->measurements, 2);
 }
 
 static void test_trips_by_generation(void **state)

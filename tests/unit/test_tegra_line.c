@@ -547,6 +547,41 @@ static void test_reader_forms(void **state)
 	free(r);
 }
 
+/* 80 columns: the first row ends inside of a number. */
+#define ROW "RAM 2632/7850MB (lfb 3x4MB) CPU [16%@1997,0%@2035,8%@2035,7%@1995,32%@1998,10%@1"
+
+static void test_wrapped_rows(void **state)
+{
+	struct tegra_reader *r = malloc(sizeof(*r));
+	struct seen s;
+
+	(void)state;
+	assert_non_null(r);
+	assert_int_equal(strlen(ROW), 80);
+	push(r, ROW "\n996] VDD_IN 5/6\nRAM 1/2MB\n", 108, &s);
+	assert_int_equal(s.records, 2);
+	assert_int_equal(s.line_no[0], 1);
+	assert_int_equal(s.line_no[1], 3);
+	assert_int_equal(r->stats.rejoined, 1);
+	assert_int_equal(r->stats.lines, 3);
+	/* What another program wrote, or a line that has lost its head, is not taken in. */
+	push(r, ROW "\nlogin: root\nRAM 1/2MB\n", 103, &s);
+	assert_int_equal(s.records, 2);
+	assert_int_equal(r->stats.rejoined, 0);
+	assert_int_equal(r->stats.rejected, 1);
+	/* At the end of the log the last word may be cut. */
+	push(r, ROW "\r\n996] VDD_IN 5/6 VDD_CP", 106, &s);
+	assert_int_equal(s.records, 1);
+	assert_int_equal(r->stats.rejoined, 1);
+	/* A live line is not held back. */
+	tegra_reader_init(r);
+	r->live = true;
+	s = (struct seen){0};
+	tegra_reader_push(r, ROW "\n", 81, see, &s);
+	assert_int_equal(s.records, 1);
+	free(r);
+}
+
 static void test_json_names(void **state)
 {
 	json_t *root, *temps, *rails;
@@ -627,6 +662,7 @@ int main(void)
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_reader),
 		cmocka_unit_test(test_reader_forms),
+		cmocka_unit_test(test_wrapped_rows),
 		cmocka_unit_test(test_json_names),
 		cmocka_unit_test(test_runs),
 	};

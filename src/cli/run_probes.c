@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/run_probes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/probes.h"
+#include "probe/environment.h"
+
+/* False, and said in the report, when --without has it. */
+static bool wants(const struct options *options, enum probe probe, const char *what,
+		  struct capability *capability)
+{
+	if (!(options->without & probe))
+		return true;
+	capability_add(capability, what, "switched off by --without");
+	return false;
+}
+
+int run_probes_open(struct run_probes *probes, const struct options *options, struct tracer *tracer,
+		    struct accounts *accounts, struct session *session)
+{
+	struct capability *capability = &session->capability;
+
+	memset(probes, 0, sizeof(*probes));
+	probes->waits = waits_new(tracer, accounts, session);
+	if (!probes->waits)
+		return -ENOMEM;
+	if (wants(options, PROBE_BLOCK, "block I/O", capability))
+		probes->block = block_io_open(tracer, accounts, capability);
+	return 0;
+}
+
+void run_probes_tick(struct run_probes *probes)
+{
+	waits_drained(probes->waits);
+}
+
+void run_probes_finish(struct run_probes *probes, struct session *session)
+{
+	waits_finish(probes->waits);
+	block_io_finish(probes->block, session);
+}
+
+void run_probes_close(struct run_probes *probes)
+{
+	waits_free(probes->waits);
+	block_io_close(probes->block);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is measured beside the threads' accounts in a run. None of it is a must. */
+#ifndef TEGRATRACE_RUN_PROBES_H
+#define TEGRATRACE_RUN_PROBES_H
+
+#include <stdbool.h>
+
+#include "cli/options.h"
+#include "probe/accounts.h"
+#include "probe/block_io.h"
+#include "probe/tracer.h"
+#include "probe/waits.h"
+#include "session/session.h"
+
+struct run_probes {
+	struct waits *waits;
+	struct block_io *block;
+};
+
+/* Those that --without leaves; what cannot be had is added to the capabilities. -ENOMEM or 0. */
+int run_probes_open(struct run_probes *probes, const struct options *options, struct tracer *tracer,
+		    struct accounts *accounts, struct session *session);
+
+/* A few times a second, after accounts_drain(). */
+void run_probes_tick(struct run_probes *probes);
+
+/* After accounts_finish(): into the session. */
+void run_probes_finish(struct run_probes *probes, struct session *session);
+
+/* After accounts_free(). */
+void run_probes_close(struct run_probes *probes);
+
+#endif
