@@ -16,6 +16,8 @@
 #include <sys/sysmacros.h>
 
 #define CONFINE_NOTES 8192
+/* Before any other swap of the machine, so that the workload's pages go here. */
+#define CONFINE_SWAP (SWAP_FLAG_PREFER | 101)
 
 static struct {
 	int notes[2]; /* what is to be undone, a line each, to the janitor */
@@ -390,7 +392,8 @@ static inline bool confine_swap_file(const char *folder, uint64_t bytes)
 	fd = open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return confine_failed("%s: %s", path, strerror(errno));
-	ok = confine_fill(fd, bytes) && confine_mkswap(fd, bytes) && !fsync(fd) && !swapon(path, 0);
+	ok = confine_fill(fd, bytes) && confine_mkswap(fd, bytes) && !fsync(fd) &&
+	     !swapon(path, CONFINE_SWAP);
 	if (!ok)
 		confine_failed("swap on %s: %s", path, strerror(errno));
 	close(fd);
@@ -416,7 +419,7 @@ static inline bool confine_swap_zram(uint64_t bytes)
 	ok = fd >= 0 && confine_mkswap(fd, bytes);
 	if (fd >= 0)
 		close(fd);
-	return (ok && !swapon("/dev/zram0", 0)) ||
+	return (ok && !swapon("/dev/zram0", CONFINE_SWAP)) ||
 	       confine_failed("swap on /dev/zram0: %s", strerror(errno));
 }
 

@@ -171,6 +171,21 @@ static struct handover *handovers; /* indexed by wl_thread.index */
 static unsigned int wait_count;
 static uint64_t wait_nap_ns;
 
+/* A count that a thread waits on as glibc's condition variables and semaphores do, not as a mutex. */
+static inline void futex_give(struct handover *h)
+{
+	atomic_fetch_add(&h->given, 1);
+	wl_futex(&h->given, FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
+static inline void futex_take(struct handover *h)
+{
+	while (atomic_load(&h->given) == h->taken)
+		syscall(SYS_futex, &h->given, FUTEX_WAIT_BITSET_PRIVATE, h->taken, NULL, NULL,
+			FUTEX_BITSET_MATCH_ANY);
+	h->taken++;
+}
+
 static inline void handover_take(struct wl_thread *t)
 {
 	struct handover *h = &handovers[t->index];

@@ -32,8 +32,10 @@ static unsigned int out_at_start;
 static bool throttled, swapping;
 static char throttle_why[256], swap_why[256];
 
-static struct handover loaded = {
-	.taker = "consumer", .giver = "loader", .kind = {"disk", "thread", "loader"}};
+static struct handover loaded = {.taker = "consumer",
+				 .giver = "loader",
+				 .kind = {"disk", "thread", "loader"},
+				 .take = futex_take};
 
 static void need(bool ok, const char *what)
 {
@@ -113,17 +115,9 @@ static void loader(struct wl_thread *t)
 			     t->name);
 			wait_end(t, 0, c);
 		}
-		atomic_fetch_add(&loaded.given, 1);
-		wl_futex(&loaded.given, FUTEX_WAKE_PRIVATE, 1, NULL);
+		futex_give(&loaded);
 	}
 	free(buf);
-}
-
-static void take_loaded(struct handover *h)
-{
-	while (atomic_load(&h->given) == h->taken)
-		wl_futex(&h->given, FUTEX_WAIT_PRIVATE, h->taken, NULL);
-	h->taken++;
 }
 
 static void swap_in(struct wl_thread *t)
@@ -238,7 +232,6 @@ static void add_threads(void)
 	wait_add(sync_write, "sync-write", disk);
 	wait_add(loader, "loader", disk);
 	handovers = &loaded;
-	loaded.take = take_loaded;
 	handover_add(0, false);
 	if (swapping)
 		wait_add(swap_in, "swap-in", fault);

@@ -82,19 +82,6 @@ static void semaphore_take(struct handover *h)
 		;
 }
 
-static void futex_give(struct handover *h)
-{
-	atomic_fetch_add(&h->given, 1);
-	wl_futex(&h->given, FUTEX_WAKE_PRIVATE, 1, NULL);
-}
-
-static void futex_take(struct handover *h)
-{
-	while (atomic_load(&h->given) == h->taken)
-		wl_futex(&h->given, FUTEX_WAIT_PRIVATE, h->taken, NULL);
-	h->taken++;
-}
-
 static struct handover table[] = {
 	[H_COND] = {.taker = "cond-take",
 		    .giver = "cond-give",
