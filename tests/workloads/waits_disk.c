@@ -8,8 +8,8 @@
  *                 disk by one hop
  *   swap-in       touches its own memory that was swapped out (swap=file or zram)
  *
- *   count=101       calls a thread
- *   reads=307 writes=97   a second, of all threads together: a limit of the cgroup, which makes the
+ *   count=23        calls a thread
+ *   reads=50 writes=30   a second, of all threads together: a limit of the cgroup, which makes the
  *                   waits long; 0: no limit
  *   swap=none       none, file or zram: swap of its own, for the length of the run
  *   dir=/var/tmp    where the file is; it must be on a disk
@@ -243,9 +243,9 @@ int main(int argc, char **argv)
 	unsigned int reads, writes;
 
 	wl_init("waits_disk", argc, argv, 3);
-	wait_args(101, 10007);
-	reads = (unsigned int)wl_arg_int("reads", 307, 0, 1000003);
-	writes = (unsigned int)wl_arg_int("writes", 97, 0, 1000003);
+	wait_args(23, 100003);
+	reads = (unsigned int)wl_arg_int("reads", 50, 0, 1000003);
+	writes = (unsigned int)wl_arg_int("writes", 30, 0, 1000003);
 	swap = wl_arg_str("swap", "none");
 	dir = wl_arg_str("dir", "/var/tmp");
 	wl_args_done();
