@@ -29,6 +29,7 @@
 #include "probe/block_io.h"
 #include "probe/environment.h"
 #include "probe/system.h"
+#include "probe/system_view.h"
 #include "probe/targets.h"
 #include "probe/tracer.h"
 #include "tegra/board.h"
@@ -49,6 +50,7 @@ struct run {
 	struct tracer *tracer;
 	struct accounts *accounts;
 	struct block_io *block;
+	struct system_view *system;
 	struct tegra_source *source;
 	struct system_watch *watch;
 	struct board_watch *board;
@@ -222,6 +224,11 @@ static bool wants(struct run *run, enum probe probe, const char *what)
 	return false;
 }
 
+static bool sees_no_syscalls(const struct run *run)
+{
+	return !strcmp(run->session.capability.rung, "tracepoint");
+}
+
 /* None of them is a must. */
 static void open_probes(struct run *run)
 {
@@ -229,6 +236,8 @@ static void open_probes(struct run *run)
 
 	if (wants(run, PROBE_BLOCK, "block I/O"))
 		run->block = block_io_open(run->tracer, run->accounts, capability);
+	if (wants(run, PROBE_SYSTEM, "pressure and other processes"))
+		run->system = system_view_open(run->tracer, sees_no_syscalls(run));
 }
 
 static int open_all(struct run *run)
@@ -287,6 +296,7 @@ static int begin_window(struct run *run)
 	tegra_source_begin(run->source, now_ns());
 	board_watch_begin(run->board, now_ns());
 	system_watch_begin(run->watch, run->tracer, now_ns());
+	system_view_begin(run->system, now_ns());
 	return EXIT_OK;
 }
 
@@ -363,11 +373,9 @@ static int until_ms(int64_t when_ns)
 	return left_ns <= 0 ? 0 : (int)((left_ns + 999999) / 1000000);
 }
 
-static int64_t earliest(int64_t a, int64_t b, int64_t c)
+static int64_t earlier(int64_t a, int64_t b)
 {
-	int64_t first = a < b ? a : b;
-
-	return first < c ? first : c;
+	return a < b ? a : b;
 }
 
 static enum end_reason watch_targets(struct run *run)
@@ -382,10 +390,12 @@ static enum end_reason watch_targets(struct run *run)
 		int n = fill_poll(run, polls);
 		int64_t next_ns = tick_ns + TICK_MS * 1000000LL;
 
-		int64_t source_ns = tegra_source_next_ns(run->source);
+		int64_t wake_ns = earlier(tegra_source_next_ns(run->source),
+					  system_view_next_ns(run->system));
 
-		poll(polls, n, until_ms(earliest(next_ns, stop_ns, source_ns)));
+		poll(polls, n, until_ms(earlier(wake_ns, earlier(next_ns, stop_ns))));
 		tegra_source_read(run->source, now_ns());
+		system_view_poll(run->system, now_ns());
 		if (read_signals(run))
 			return END_INTERRUPT;
 		drop_ended(run, polls);
@@ -413,6 +423,7 @@ static void end_window(struct run *run)
 	sleep_until(session->end_ns + PUBLISH_AHEAD_NS / 10);
 	status_clear();
 	system_watch_end(run->watch, run->tracer, session->end_ns, session);
+	system_view_end(run->system, now_ns(), session);
 	accounts_finish(run->accounts, session->end_ns);
 	block_io_finish(run->block, session);
 	tegra_source_close(run->source, session->end_ns, &session->tegra);
@@ -473,6 +484,7 @@ static void close_all(struct run *run)
 	accounts_free(run->accounts);
 	tracer_close(run->tracer);
 	block_io_close(run->block);
+	system_view_free(run->system);
 	system_watch_free(run->watch);
 	board_watch_close(run->board);
 	targets_free(&run->targets);
