@@ -10,10 +10,12 @@
 #include "probe/environment.h"
 #include "probe/kernel_stacks.h"
 #include "probe/wait_rules.h"
+#include "probe/wait_sites.h"
 
 struct report {
 	struct session *session;
-	const struct raw_waits *raw;
+	struct raw_waits *raw;
+	const struct wait_sources *sources;
 	struct kernel_stacks *stacks;
 	struct wait_judgement *judged; /* by raw wait */
 	size_t *order;		       /* raw waits by row */
@@ -74,6 +76,18 @@ static void judge(const struct report *report, size_t i)
 		evidence.site.nframes = wait->site->nframes;
 	}
 	wait_judge(&evidence, &report->judged[i]);
+}
+
+/* Judged once more where samples tell the call's arguments. */
+static void judge_with_samples(const struct report *report, size_t i)
+{
+	struct raw_wait *wait = &report->raw->rows[i];
+	const struct thread_account *row = &report->session->threads[wait->row];
+
+	if (!wait->key.syscall && row->tid && *report->judged[i].site &&
+	    wait_sites_add(report->sources->sites, report->sources->files, row->pid, row->tid,
+			   report->judged[i].site, wait))
+		judge(report, i);
 }
 
 static bool same_waker(const struct waker *a, const struct waker *b)
@@ -336,10 +350,11 @@ static int read_stacks(struct report *report, int fd)
 	return 0;
 }
 
-int wait_report_fill(struct session *session, const struct raw_waits *raw, int stacks_fd)
+int wait_report_fill(struct session *session, struct raw_waits *raw,
+		     const struct wait_sources *sources)
 {
-	struct report report = {.session = session, .raw = raw};
-	int err = read_stacks(&report, stacks_fd);
+	struct report report = {.session = session, .raw = raw, .sources = sources};
+	int err = read_stacks(&report, sources->stacks_fd);
 
 	report.judged = calloc(raw->n + 1, sizeof(*report.judged));
 	report.order = calloc(raw->n + 1, sizeof(*report.order));
@@ -348,6 +363,7 @@ int wait_report_fill(struct session *session, const struct raw_waits *raw, int s
 	for (size_t i = 0; i < raw->n && !err; i++) {
 		report.order[i] = i;
 		judge(&report, i);
+		judge_with_samples(&report, i);
 	}
 	if (!err)
 		err = put_all(&report);

@@ -284,10 +284,14 @@ void waits_drained(struct waits *waits)
 	holders_drained(waits->holders);
 }
 
-void waits_finish(struct waits *waits)
+void waits_finish(struct waits *waits, const struct site_sampler *sites)
 {
-	int err = wait_report_fill(waits->session, &waits->raw,
-				   tracer_map_fd(waits->tracer, "stacks"));
+	struct wait_sources sources = {
+		.stacks_fd = tracer_map_fd(waits->tracer, "stacks"),
+		.sites = sites,
+		.files = waits->files,
+	};
+	int err = wait_report_fill(waits->session, &waits->raw, &sources);
 
 	if (!waits->error)
 		waits->error = err;
