@@ -550,6 +550,8 @@ static void test_reader_forms(void **state)
 /* 80 columns: the first row ends inside of a number. */
 #define ROW "RAM 2632/7850MB (lfb 3x4MB) CPU [16%@1997,0%@2035,8%@2035,7%@1995,32%@1998,10%@1"
 
+#define PUSH(text) push(r, text, sizeof(text) - 1, &s)
+
 static void test_wrapped_rows(void **state)
 {
 	struct tegra_reader *r = malloc(sizeof(*r));
@@ -558,19 +560,19 @@ static void test_wrapped_rows(void **state)
 	(void)state;
 	assert_non_null(r);
 	assert_int_equal(strlen(ROW), 80);
-	push(r, ROW "\n996] VDD_IN 5/6\nRAM 1/2MB\n", 108, &s);
+	PUSH(ROW "\n996] VDD_IN 5/6\nRAM 1/2MB\n");
 	assert_int_equal(s.records, 2);
 	assert_int_equal(s.line_no[0], 1);
 	assert_int_equal(s.line_no[1], 3);
 	assert_int_equal(r->stats.rejoined, 1);
 	assert_int_equal(r->stats.lines, 3);
 	/* What another program wrote, or a line that has lost its head, is not taken in. */
-	push(r, ROW "\nlogin: root\nRAM 1/2MB\n", 103, &s);
+	PUSH(ROW "\nlogin: root\nRAM 1/2MB\n");
 	assert_int_equal(s.records, 2);
 	assert_int_equal(r->stats.rejoined, 0);
 	assert_int_equal(r->stats.rejected, 1);
 	/* At the end of the log the last word may be cut. */
-	push(r, ROW "\r\n996] VDD_IN 5/6 VDD_CP", 106, &s);
+	PUSH(ROW "\r\n996] VDD_IN 5/6 VDD_CP");
 	assert_int_equal(s.records, 1);
 	assert_int_equal(r->stats.rejoined, 1);
 	/* A live line is not held back. */
