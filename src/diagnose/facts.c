@@ -57,6 +57,7 @@ static void gather_gpu(const struct session *session, struct facts *facts)
 	if (tegra->gpu_busy.n < GPU_SAMPLES_MIN)
 		return;
 	facts->gpu_busy = tegra->gpu_busy.mean;
+	facts->gpu_idle = 1 - facts->gpu_busy;
 	/*
 	 * One reading is a 16.7 ms sample, so the mean of few is poor. The variance of values in
 	 * [min, max] with this mean is at most (max - mean)(mean - min): an upper bound of the error.
@@ -180,6 +181,7 @@ void facts_init(struct facts *facts)
 		.critical_unknown = NAN,
 		.system_cpu = NAN,
 		.gpu_busy = NAN,
+		.gpu_idle = NAN,
 		.gpu_busy_error = NAN,
 		.emc_busy = NAN,
 		.core_max = NAN,
