@@ -272,6 +272,7 @@ static int begin_window(struct run *run)
 	tegra_source_begin(run->source, now_ns());
 	board_watch_begin(run->board, now_ns());
 	system_watch_begin(run->watch, run->tracer, now_ns());
+	run_probes_begin(&run->probes, now_ns());
 	return EXIT_OK;
 }
 
@@ -348,11 +349,9 @@ static int until_ms(int64_t when_ns)
 	return left_ns <= 0 ? 0 : (int)((left_ns + 999999) / 1000000);
 }
 
-static int64_t earliest(int64_t a, int64_t b, int64_t c)
+static int64_t earlier(int64_t a, int64_t b)
 {
-	int64_t first = a < b ? a : b;
-
-	return first < c ? first : c;
+	return a < b ? a : b;
 }
 
 static enum end_reason watch_targets(struct run *run)
@@ -367,10 +366,12 @@ static enum end_reason watch_targets(struct run *run)
 		int n = fill_poll(run, polls);
 		int64_t next_ns = tick_ns + TICK_MS * 1000000LL;
 
-		int64_t source_ns = tegra_source_next_ns(run->source);
+		int64_t wake_ns = earlier(tegra_source_next_ns(run->source),
+					  run_probes_next_ns(&run->probes));
 
-		poll(polls, n, until_ms(earliest(next_ns, stop_ns, source_ns)));
+		poll(polls, n, until_ms(earlier(wake_ns, earlier(next_ns, stop_ns))));
 		tegra_source_read(run->source, now_ns());
+		run_probes_poll(&run->probes, now_ns());
 		if (read_signals(run))
 			return END_INTERRUPT;
 		drop_ended(run, polls);
@@ -382,7 +383,7 @@ static enum end_reason watch_targets(struct run *run)
 			continue;
 		tick_ns = now_ns();
 		accounts_drain(run->accounts);
-		run_probes_tick(&run->probes);
+		run_probes_drained(&run->probes);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
 		board_watch_poll(run->board, tick_ns);
 		status_show(tick_ns - session->start_ns, accounts_living(run->accounts),
@@ -399,6 +400,7 @@ static void end_window(struct run *run)
 	sleep_until(session->end_ns + PUBLISH_AHEAD_NS / 10);
 	status_clear();
 	system_watch_end(run->watch, run->tracer, session->end_ns, session);
+	run_probes_end(&run->probes, now_ns(), session);
 	accounts_finish(run->accounts, session->end_ns);
 	run_probes_finish(&run->probes, session);
 	tegra_source_close(run->source, session->end_ns, &session->tegra);

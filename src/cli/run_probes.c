@@ -17,6 +17,11 @@ static bool wants(const struct options *options, enum probe probe, const char *w
 	return false;
 }
 
+static bool sees_no_syscalls(const struct session *session)
+{
+	return strcmp(session->capability.rung, "btf") != 0;
+}
+
 int run_probes_open(struct run_probes *probes, const struct options *options, struct tracer *tracer,
 		    struct accounts *accounts, struct session *session)
 {
@@ -28,17 +33,39 @@ int run_probes_open(struct run_probes *probes, const struct options *options, st
 		return -ENOMEM;
 	if (wants(options, PROBE_BLOCK, "block I/O", capability))
 		probes->block = block_io_open(tracer, accounts, capability);
+	if (wants(options, PROBE_SYSTEM, "pressure and other processes", capability))
+		probes->system = system_view_open(tracer, sees_no_syscalls(session));
 	return 0;
 }
 
-void run_probes_tick(struct run_probes *probes)
+void run_probes_begin(struct run_probes *probes, int64_t now_ns)
+{
+	system_view_begin(probes->system, now_ns);
+}
+
+int64_t run_probes_next_ns(const struct run_probes *probes)
+{
+	return system_view_next_ns(probes->system);
+}
+
+void run_probes_poll(struct run_probes *probes, int64_t now_ns)
+{
+	system_view_poll(probes->system, now_ns);
+}
+
+void run_probes_drained(struct run_probes *probes)
 {
 	waits_drained(probes->waits);
 }
 
+void run_probes_end(struct run_probes *probes, int64_t now_ns, struct session *session)
+{
+	system_view_end(probes->system, now_ns, session);
+}
+
 void run_probes_finish(struct run_probes *probes, struct session *session)
 {
-	waits_finish(probes->waits);
+	waits_finish(probes->waits, system_view_sites(probes->system));
 	block_io_finish(probes->block, session);
 }
 
@@ -46,4 +73,5 @@ void run_probes_close(struct run_probes *probes)
 {
 	waits_free(probes->waits);
 	block_io_close(probes->block);
+	system_view_free(probes->system);
 }

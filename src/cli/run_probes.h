@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "probe/accounts.h"
 #include "probe/block_io.h"
+#include "probe/system_view.h"
 #include "probe/tracer.h"
 #include "probe/waits.h"
 #include "session/session.h"
@@ -15,14 +16,24 @@
 struct run_probes {
 	struct waits *waits;
 	struct block_io *block;
+	struct system_view *system;
 };
 
 /* Those that --without leaves; what cannot be had is added to the capabilities. -ENOMEM or 0. */
 int run_probes_open(struct run_probes *probes, const struct options *options, struct tracer *tracer,
 		    struct accounts *accounts, struct session *session);
 
-/* A few times a second, after accounts_drain(). */
-void run_probes_tick(struct run_probes *probes);
+void run_probes_begin(struct run_probes *probes, int64_t now_ns);
+
+/* When run_probes_poll() wants to be called next (CLOCK_MONOTONIC ns); INT64_MAX never. */
+int64_t run_probes_next_ns(const struct run_probes *probes);
+void run_probes_poll(struct run_probes *probes, int64_t now_ns);
+
+/* After each accounts_drain(). */
+void run_probes_drained(struct run_probes *probes);
+
+/* The window ended; the programs are still attached. */
+void run_probes_end(struct run_probes *probes, int64_t now_ns, struct session *session);
 
 /* After accounts_finish(): into the session. */
 void run_probes_finish(struct run_probes *probes, struct session *session);

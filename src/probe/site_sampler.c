@@ -2,7 +2,6 @@
 #include "probe/site_sampler.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <time.h>
 
 #include "probe/procfs.h"
+#include "probe/wait_rules.h"
 
 #define PASS_BUDGET_NS 500000 /* 0.5 % of a CPU at ten passes a second, on any machine */
 #define PASS_READS     128
@@ -35,47 +35,6 @@ struct site_sampler {
 	struct site_cost cost;
 };
 
-/* The blocking system calls whose first argument is a descriptor. */
-static bool takes_descriptor(int64_t number)
-{
-	static const int numbers[] = {
-		SYS_read,	    SYS_write,	 SYS_readv,	 SYS_writev,	      SYS_pread64,
-		SYS_pwrite64,	    SYS_preadv,	 SYS_pwritev,	 SYS_recvfrom,	      SYS_sendto,
-		SYS_recvmsg,	    SYS_sendmsg, SYS_recvmmsg,	 SYS_sendmmsg,	      SYS_accept,
-		SYS_accept4,	    SYS_connect, SYS_ioctl,	 SYS_fsync,	      SYS_fdatasync,
-		SYS_epoll_pwait,    SYS_flock,	 SYS_fcntl,	 SYS_fallocate,	      SYS_ftruncate,
-		SYS_splice,	    SYS_close,	 SYS_getdents64, SYS_sync_file_range,
-#ifdef SYS_epoll_wait
-		SYS_epoll_wait,
-#endif
-#ifdef SYS_epoll_pwait2
-		SYS_epoll_pwait2,
-#endif
-#ifdef SYS_io_uring_enter
-		SYS_io_uring_enter,
-#endif
-	};
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (number == numbers[i])
-			return true;
-	return false;
-}
-
-#ifndef FUTEX_LOCK_PI2 /* Linux 5.14 */
-#define FUTEX_LOCK_PI2 13
-#endif
-
-/* The value that a mutex of glibc has while others wait for it (nptl/lowlevellock.h). */
-#define GLIBC_CONTENDED 2
-
-static bool is_lock_wait(uint64_t op, uint64_t value)
-{
-	op &= (uint64_t)FUTEX_CMD_MASK;
-	return (op == FUTEX_WAIT && (uint32_t)value == GLIBC_CONTENDED) || op == FUTEX_LOCK_PI ||
-	       op == FUTEX_LOCK_PI2;
-}
-
 /* "NUMBER ARG0 .. ARG5 SP PC", "-1 SP PC" or "running" (fs/proc/base.c, proc_pid_syscall) */
 static int parse_site(const char *text, struct site_count *site)
 {
@@ -90,9 +49,9 @@ static int parse_site(const char *text, struct site_count *site)
 		return 0;
 	if (n < 4)
 		return -EBADMSG;
-	if (number == SYS_futex || takes_descriptor(number))
+	if (number == SYS_futex || wait_syscall_takes_fd(number))
 		site->arg = (uint32_t)args[0];
-	if (number == SYS_futex && is_lock_wait(args[1], args[2]))
+	if (number == SYS_futex && wait_futex_is_lock(args[1], args[2]))
 		site->flags = SITE_FUTEX_LOCK;
 	return 0;
 }

@@ -9,11 +9,14 @@
 #include "base/text.h"
 #include "probe/environment.h"
 #include "probe/kernel_stacks.h"
+#include "probe/wait_futex.h"
 #include "probe/wait_rules.h"
+#include "probe/wait_sites.h"
 
 struct report {
 	struct session *session;
-	const struct raw_waits *raw;
+	struct raw_waits *raw;
+	const struct wait_sources *sources;
 	struct kernel_stacks *stacks;
 	struct wait_judgement *judged; /* by raw wait */
 	size_t *order;		       /* raw waits by row */
@@ -76,6 +79,18 @@ static void judge(const struct report *report, size_t i)
 	wait_judge(&evidence, &report->judged[i]);
 }
 
+/* Judged once more where samples tell the call's arguments. */
+static void judge_with_samples(const struct report *report, size_t i)
+{
+	struct raw_wait *wait = &report->raw->rows[i];
+	const struct thread_account *row = &report->session->threads[wait->row];
+
+	if (!wait->key.syscall && row->tid && *report->judged[i].site &&
+	    wait_sites_add(report->sources->sites, report->sources->files, row->pid, row->tid,
+			   report->judged[i].site, wait))
+		judge(report, i);
+}
+
 static bool same_waker(const struct waker *a, const struct waker *b)
 {
 	return a->kind == b->kind && a->tid == b->tid && !strcmp(a->name, b->name);
@@ -87,7 +102,8 @@ static bool same_waker(const struct waker *a, const struct waker *b)
  */
 static bool estimate(const struct report *report, size_t from, size_t to, size_t i)
 {
-	const struct raw_wait *wait = &report->raw->rows[report->order[i]], *best = NULL;
+	struct raw_wait *wait = &report->raw->rows[report->order[i]];
+	const struct raw_wait *best = NULL;
 
 	for (size_t j = from; j < to; j++) {
 		const struct raw_wait *other = &report->raw->rows[report->order[j]];
@@ -99,6 +115,8 @@ static bool estimate(const struct report *report, size_t from, size_t to, size_t
 	if (!best)
 		return false;
 	report->judged[report->order[i]] = report->judged[best - report->raw->rows];
+	wait->key.syscall = best->key.syscall;
+	wait->key.arg = best->key.arg;
 	return true;
 }
 
@@ -239,6 +257,8 @@ static int put_row(struct report *report, size_t from, size_t to)
 		if (!has_evidence(wait) && estimate(report, from, to, i))
 			session->waits.estimated_ns += wait->ns;
 	}
+	session->waits.estimated_ns +=
+		wait_futex_timeouts(report->raw, report->judged, report->order, from, to);
 	for (size_t i = from; i < to && !err; i++)
 		err = put(report, first_edge, first_stack, report->order[i]);
 	return err;
@@ -336,10 +356,11 @@ static int read_stacks(struct report *report, int fd)
 	return 0;
 }
 
-int wait_report_fill(struct session *session, const struct raw_waits *raw, int stacks_fd)
+int wait_report_fill(struct session *session, struct raw_waits *raw,
+		     const struct wait_sources *sources)
 {
-	struct report report = {.session = session, .raw = raw};
-	int err = read_stacks(&report, stacks_fd);
+	struct report report = {.session = session, .raw = raw, .sources = sources};
+	int err = read_stacks(&report, sources->stacks_fd);
 
 	report.judged = calloc(raw->n + 1, sizeof(*report.judged));
 	report.order = calloc(raw->n + 1, sizeof(*report.order));
@@ -348,6 +369,7 @@ int wait_report_fill(struct session *session, const struct raw_waits *raw, int s
 	for (size_t i = 0; i < raw->n && !err; i++) {
 		report.order[i] = i;
 		judge(&report, i);
+		judge_with_samples(&report, i);
 	}
 	if (!err)
 		err = put_all(&report);

@@ -3,13 +3,22 @@
 #ifndef TEGRATRACE_WAIT_REPORT_H
 #define TEGRATRACE_WAIT_REPORT_H
 
+#include "probe/fd_names.h"
 #include "probe/raw_waits.h"
+#include "probe/site_sampler.h"
 #include "session/session.h"
 
 /*
  * Judge every raw wait; move its time from WAIT_OTHER of its row to its class; make edges and
- * stacks. `stacks_fd` is the kernel's table of stacks. Returns 0 or -ENOMEM.
+ * stacks. Returns 0 or -ENOMEM.
  */
-int wait_report_fill(struct session *session, const struct raw_waits *raw, int stacks_fd);
+struct wait_sources {
+	int stacks_fd;			  /* the kernel's table of stacks */
+	const struct site_sampler *sites; /* NULL where system calls are seen */
+	struct fd_names *files;
+};
+
+int wait_report_fill(struct session *session, struct raw_waits *raw,
+		     const struct wait_sources *sources);
 
 #endif

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "probe/wait_rules.h"
 
-#include <linux/futex.h>
 #include <linux/types.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "abi.h"
 #include "base/text.h"
+#include "futex.h"
 #include "probe/wait_tables.h"
-
-#ifndef FUTEX_LOCK_PI2 /* Linux 5.14 */
-#define FUTEX_LOCK_PI2 13
-#endif
-
-/* The value of a glibc mutex that others wait for (nptl/lowlevellock.h). */
-#define MUTEX_CONTENDED 2
 
 /* The evidence, looked up. */
 struct clues {
@@ -282,9 +275,7 @@ const char *wait_syscall_name(int syscall)
 
 bool wait_futex_is_lock(uint64_t op, uint64_t value)
 {
-	op &= (uint64_t)FUTEX_CMD_MASK;
-	return (op == FUTEX_WAIT && (uint32_t)value == MUTEX_CONTENDED) || op == FUTEX_LOCK_PI ||
-	       op == FUTEX_LOCK_PI2;
+	return tt_is_mutex((__u32)op, (__u32)value);
 }
 
 bool wait_is_gpu_file(const char *file)

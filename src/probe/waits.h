@@ -7,6 +7,7 @@
 #define TEGRATRACE_PROBE_WAITS_H
 
 #include "probe/accounts.h"
+#include "probe/site_sampler.h"
 #include "probe/tracer.h"
 #include "session/session.h"
 
@@ -19,7 +20,7 @@ void waits_free(struct waits *waits);
 /* After each accounts_drain: what was read of the kernel's table for it is stale now. */
 void waits_drained(struct waits *waits);
 
-/* After accounts_finish. */
-void waits_finish(struct waits *waits);
+/* After accounts_finish. `sites`: NULL where system calls are seen. */
+void waits_finish(struct waits *waits, const struct site_sampler *sites);
 
 #endif

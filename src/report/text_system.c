@@ -27,7 +27,7 @@ static void append_holder(char *text, const struct cpu_holder *row, double share
 	char percent[32];
 
 	text_percent_sign(percent, sizeof(percent), share);
-	text_appendf(text, TEXT, "%s", text[strlen(text) - 1] == ':' ? " " : ", ");
+	text_appendf(text, TEXT, "%s", *text ? ", " : "by ");
 	if (row->kind == HOLDER_PROCESS)
 		text_appendf(text, TEXT, "%s (PID %d)", *row->process ? row->process : row->name,
 			     row->holder_pid);
@@ -37,7 +37,7 @@ static void append_holder(char *text, const struct cpu_holder *row, double share
 		text_appendf(text, TEXT, "%s%s", row->kind == HOLDER_OWN ? "its own " : "",
 			     row->name);
 	if (row->rt_priority > 0)
-		text_appendf(text, TEXT, ", real-time priority %d,", row->rt_priority);
+		text_appendf(text, TEXT, " (real-time priority %d)", row->rt_priority);
 	text_appendf(text, TEXT, " %s", percent);
 }
 
@@ -75,9 +75,9 @@ static void append_waiter(char *text, const struct session *session, const struc
 				      strnlen(thread->comm, sizeof(thread->comm)));
 	}
 	if (row->tid)
-		text_appendf(text, TEXT, "while %s/%d", *name ? name : "thread", row->tid);
+		text_appendf(text, TEXT, " while %s/%d", *name ? name : "thread", row->tid);
 	else
-		text_appendf(text, TEXT, "while ended threads %.*s", (int)sizeof(row->group),
+		text_appendf(text, TEXT, " while ended threads %.*s", (int)sizeof(row->group),
 			     row->group);
 }
 
@@ -105,10 +105,10 @@ static void holders(struct lines *lines, const struct session *session, bool ver
 		if (!verbose && !(share_of(ns, duration_ns) >= WAIT_SHOWN))
 			break;
 		*text = 0;
+		append_holders(text, session->cpu_holders + i, n);
 		append_waiter(text, session, &session->cpu_holders[i]);
 		text_duration(time, sizeof(time), ns);
-		text_appendf(text, TEXT, " waited %s for a CPU, this had it:", time);
-		append_holders(text, session->cpu_holders + i, n);
+		text_appendf(text, TEXT, " waited %s for one", time);
 		lines_label(lines, i ? "" : "CPU held", text, max - lines->n);
 		if (!verbose)
 			break;
@@ -128,11 +128,10 @@ static void quotas(struct lines *lines, const struct pressure *pressure, bool ve
 			continue;
 		text_percent_sign(used, sizeof(used), share);
 		text_duration(held, sizeof(held), quota->throttled_ns);
-		snprintf(
-			text, sizeof(text),
-			"cgroup %.*s may use %.2f CPUs: used up in %s of its periods, held back %s "
-			"(CPUs added up)",
-			(int)sizeof(quota->cgroup), quota->cgroup, quota->cpus, used, held);
+		snprintf(text, sizeof(text),
+			 "cgroup %.*s may use %.2f CPUs: its threads were held back in %s of its "
+			 "periods, %s in all (CPUs added up)",
+			 (int)sizeof(quota->cgroup), quota->cgroup, quota->cpus, used, held);
 		lines_label(lines, labelled ? "" : "quota", text, max - lines->n);
 		labelled = true;
 	}

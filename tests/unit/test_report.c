@@ -250,6 +250,57 @@ static void big(struct example *example)
 	session->command_status = 9;
 }
 
+static void add_holder(struct session *session, pid_t waiter, enum holder_kind kind, pid_t pid,
+		       const char *name, int64_t ms, double share)
+{
+	struct cpu_holder *row = &session->cpu_holders[session->ncpu_holders++];
+
+	row->pid = 1234;
+	row->tid = waiter;
+	strcpy(row->group, "preproc-N");
+	row->kind = kind;
+	row->holder_pid = pid;
+	row->holder_tid = pid ? pid + (pid_t)session->ncpu_holders : 0;
+	snprintf(row->name, sizeof(row->name), "%s", name);
+	if (kind == HOLDER_PROCESS)
+		strcpy(row->process, "foreign_hog");
+	row->policy = row->rt_priority = -1;
+	row->ns = ms * MS;
+	row->count = 10;
+	row->share = share;
+}
+
+/* A quota that was used up, two waiters, swap-in; 10 s. */
+static void usual_system(struct session *session)
+{
+	struct pressure *pressure = &session->pressure;
+
+	pressure->measured = true;
+	pressure->nquotas = 2;
+	pressure->quotas[0] = (struct cpu_quota){"/docker/0123", 2, 1234, 1.5, 100, 63, 4100 * MS};
+	pressure->quotas[1] = (struct cpu_quota){"/docker", 2, 1234, 4, 1000, 10, 100 * MS};
+	pressure->nlimits = 1;
+	pressure->limits[0] = (struct memory_limit){
+		"/docker/0123", 2, 1234, 512 << 20, 511 << 20, 33, 0, {UNKNOWN_NS, UNKNOWN_NS}};
+	pressure->vm[VM_SWAPPED_IN_BYTES] = 120 << 20;
+	pressure->vm[VM_ALLOCATION_STALLS] = 7;
+	pressure->nswaps = 1;
+	pressure->swaps[0] = (struct swap_device){"/dev/zram0", SWAP_ZRAM, 1 << 30, 1 << 20};
+	pressure->stalls[STALL_MEMORY] = (struct stall){1200 * MS, 0};
+	session->top_processes[0] = (struct top_process){77, "foreign_hog", 0.875};
+	session->ntop_processes = 1;
+	session->cpu_holders = calloc(8, sizeof(*session->cpu_holders));
+	assert_non_null(session->cpu_holders);
+	session->cpu_holders_measured = true;
+	add_holder(session, 1236, HOLDER_PROCESS, 77, "worker", 400, 0.4);
+	add_holder(session, 1236, HOLDER_PROCESS, 77, "worker", 310, 0.31);
+	add_holder(session, 1236, HOLDER_KERNEL, 37, "irq/37-host1x", 170, 0.17);
+	session->cpu_holders[2].rt_priority = 50;
+	add_holder(session, 1236, HOLDER_OWN, 1234, "infer", 118, 0.118);
+	add_holder(session, 1236, HOLDER_IDLE, 0, "idle", 2, 0.002);
+	add_holder(session, 1237, HOLDER_IDLE, 0, "idle", 300, 1);
+}
+
 /* Fills a field to its end: no shorter text is the longest line; the cut is inside a character. */
 static void fill(char *field, size_t size, const char *with)
 {
@@ -296,6 +347,27 @@ static void hostile_tegra(struct tegra_summary *tegra)
 	set(&tegra->gpu_clock_mhz, 1e300, 1e300, 1e300);
 }
 
+static void hostile_system(struct session *session)
+{
+	struct pressure *pressure = &session->pressure;
+
+	usual_system(session);
+	for (size_t i = 0; i < session->ncpu_holders; i++) {
+		FILL(session->cpu_holders[i].name, HOSTILE);
+		FILL(session->cpu_holders[i].process, HOSTILE);
+		FILL(session->cpu_holders[i].group, HOSTILE);
+		session->cpu_holders[i].ns = INT64_MAX;
+		session->cpu_holders[i].policy = INT32_MAX;
+	}
+	for (int i = 0; i < VM_EVENTS; i++)
+		pressure->vm[i] = INT64_MAX;
+	FILL(pressure->swaps[0].name, HOSTILE);
+	FILL(pressure->quotas[0].cgroup, HOSTILE);
+	pressure->quotas[0].throttled_ns = INT64_MAX;
+	FILL(pressure->limits[0].cgroup, HOSTILE);
+	FILL(session->top_processes[0].comm, HOSTILE);
+}
+
 static void hostile(struct example *example)
 {
 	struct session *session = &example->session;
@@ -340,13 +412,24 @@ static void hostile(struct example *example)
 		memset(row->queue.hist, 0xff, sizeof(row->queue.hist));
 	}
 	hostile_tegra(&session->tegra);
+	hostile_system(session);
 	hostile_verdict(&example->verdict);
+}
+
+static void pressed(struct example *example)
+{
+	big(example);
+	usual_system(&example->session);
 }
 
 static const struct {
 	const char *name;
 	void (*build)(struct example *);
-} examples[] = {{"usual", usual}, {"empty", empty}, {"big", big}, {"hostile", hostile}};
+} examples[] = {{"usual", usual},
+		{"empty", empty},
+		{"big", big},
+		{"pressed", pressed},
+		{"hostile", hostile}};
 
 #define EXAMPLES (sizeof(examples) / sizeof(examples[0]))
 
@@ -532,6 +615,51 @@ static void text_names_the_disk(void **state)
 		100 * MS;
 	text = text_of(&example, false, false);
 	assert_not_in(text, "disk ");
+	free(text);
+	session_free(&example.session);
+}
+
+static void text_names_what_was_short(void **state)
+{
+	struct example example;
+	char *text;
+
+	(void)state;
+	start(&example, usual);
+	usual_system(&example.session);
+	text = text_of(&example, true, false);
+	assert_in(text,
+		  "quota     cgroup /docker/0123 may use 1.50 CPUs: its threads were held back in "
+		  "63 % of its\n            periods, 4.10 s in all (CPUs added up)\n");
+	assert_in(text,
+		  "CPU held  by foreign_hog (PID 77) 71 %, irq/37-host1x (real-time priority 50) "
+		  "17 %,\n            its own infer 12 % while preproc-0/1236 waited 1.00 s for "
+		  "one\n");
+	assert_in(text, "by nobody 100 % while preproc-1/1237 waited 300 ms for one\n");
+	assert_in(text, "memory    120 MiB swapped in (zram: costs CPU time, no disk time), 7 "
+			"allocations had to reclaim\n");
+	assert_in(text, "cgroup /docker/0123 was at its limit of 512 MiB 33 times;");
+	assert_in(text, "something waited for memory 12 % of the time\n");
+	assert_in(text, "others    foreign_hog/77 87.5 %\n");
+	assert_in(text, "stalled   cpu unknown (all tasks: unknown), memory 12 % (all tasks: 0 %)");
+	free(text);
+
+	/* one waiter, no quota that hardly held anything back */
+	text = text_of(&example, false, false);
+	assert_in(text, "/docker/0123");
+	assert_not_in(text, "cgroup /docker may");
+	assert_not_in(text, "preproc-1/1237 waited");
+	free(text);
+
+	/* 0.4 s in 10, a quota used up in 1 % of its periods: no matter */
+	example.session.pressure.quotas[0].throttled_periods = 1;
+	example.session.ncpu_holders = 1;
+	memset(example.session.pressure.vm, 0, sizeof(example.session.pressure.vm));
+	example.session.pressure.nlimits = 0;
+	text = text_of(&example, false, false);
+	assert_not_in(text, "quota");
+	assert_not_in(text, "CPU held");
+	assert_not_in(text, "memory");
 	free(text);
 	session_free(&example.session);
 }
@@ -868,6 +996,7 @@ int main(void)
 		cmocka_unit_test(verbose_text_is_clean),
 		cmocka_unit_test(text_has_the_numbers),
 		cmocka_unit_test(text_names_the_disk),
+		cmocka_unit_test(text_names_what_was_short),
 		cmocka_unit_test(text_says_what_is_unknown),
 		cmocka_unit_test(text_counts_losses_and_the_rest),
 		cmocka_unit_test(verbose_shows_every_thread),
