@@ -5,7 +5,7 @@
 set -eu
 
 build='gcc make clang llvm pkg-config libbpf-dev libelf-dev zlib1g-dev libjansson-dev'
-test='libcmocka-dev clang-format python3-pytest python3-jsonschema procps util-linux'
+test='libcmocka-dev clang-format python3-pytest python3-jsonschema procps util-linux e2fsprogs fio'
 bench='libbpf-tools'
 
 wanted=
