@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "base/text.h"
+#include "cli/probes.h"
 #include "cli/version.h"
 #include "cli/workload_options.h"
 
@@ -45,6 +47,7 @@ enum {
 	KEY_JSON_SCHEMA,
 	KEY_EXPLAIN,
 	KEY_SLOTS,
+	KEY_WITHOUT,
 };
 
 static const struct argp_child children[] = {{&workload_argp, 0, NULL, 5}, {0}};
@@ -78,6 +81,8 @@ static const struct argp_option entries[] = {
 	{"rung", KEY_RUNG, "RUNG", 0,
 	 "auto, btf or tracepoint (default auto: the first that loads)", 0},
 	{"max-threads", KEY_SLOTS, "N", 0, "Threads traced at once (default 16383)", 0},
+	{"without", KEY_WITHOUT, "PROBE[,PROBE...]", 0,
+	 "Leave these out: block, faults, samples, cuda, irq, stacks, system", 0},
 	{0},
 };
 
@@ -103,6 +108,17 @@ static int64_t parse_seconds(struct argp_state *state, const char *text)
 	if (end == text || *end || !(seconds > 0 && seconds <= 1e7))
 		argp_error(state, "the duration must be seconds above 0, not '%s'", text);
 	return (int64_t)(seconds * 1e9);
+}
+
+static unsigned int parse_without(struct argp_state *state, const char *list)
+{
+	char bad[TEXT_SANITIZED_SIZE(32)];
+	unsigned int set = 0;
+
+	if (probes_parse(list, &set, bad, sizeof(bad)))
+		argp_error(state, "--without takes %s, separated by commas, not '%s'",
+			   probes_names(), bad);
+	return set;
 }
 
 static error_t parse_output_option(int key, char *arg, struct options *options)
@@ -168,6 +184,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->slots =
 			(uint32_t)parse_number(state, arg, 1, TT_MAX_SLOTS - 1, "--max-threads") +
 			1;
+		return 0;
+	case KEY_WITHOUT:
+		options->without |= parse_without(state, arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->command)

@@ -35,6 +35,7 @@ struct options {
 	int64_t duration_ns; /* 0 = until the target ends or Ctrl-C */
 	enum rung rung;
 	uint32_t slots;
+	unsigned int without; /* enum probe, or-ed */
 	const char *tegrastats;
 	const char *tegra_log;
 	int interval_ms;

@@ -190,6 +190,13 @@ def test_usage_errors_of_options():
         assert result.text == "" and result.err
 
 
+def test_unknown_probe_names_the_known():
+    for probe in ("disk", "", "block,", "block,,irq", "Block"):
+        result = run_tool("--without", probe, "-p", "1")
+        assert result.status == USAGE, probe
+        assert "block, faults, samples, cuda, irq, stacks, system" in result.err
+
+
 def test_help_and_version_need_no_root(for_nobody):
     for option in "--help", "--version", "--usage", "--json-schema":
         done = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", for_nobody, option],
