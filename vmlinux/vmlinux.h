@@ -23,12 +23,16 @@ typedef __u64 __be64;
 typedef __u32 __wsum;
 typedef __u16 __sum16;
 enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_STACK = 23,
 };
 
 /* enum, uapi/linux/bpf.h */
-#define BPF_F_MMAPABLE (1U << 10)
+#define BPF_ANY		 0
+#define BPF_F_USER_STACK (1ULL << 8)
+#define BPF_F_MMAPABLE	 (1U << 10)
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 

@@ -22,10 +22,13 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/probes.h"
 #include "cli/status.h"
 #include "diagnose/verdict.h"
 #include "probe/accounts.h"
 #include "probe/environment.h"
+#include "probe/faults.h"
+#include "probe/samples.h"
 #include "probe/system.h"
 #include "probe/targets.h"
 #include "probe/tracer.h"
@@ -46,6 +49,10 @@ struct run {
 	struct output output;
 	struct tracer *tracer;
 	struct accounts *accounts;
+	struct mappings *mappings;
+	struct user_symbols *symbols;
+	struct samples *samples;
+	struct faults *faults;
 	struct tegra_source *source;
 	struct system_watch *watch;
 	struct board_watch *board;
@@ -210,11 +217,34 @@ static int open_source(struct run *run)
 	return EXIT_OK;
 }
 
+/* False, and said in the report, when --without has it. */
+static bool wants(struct run *run, enum probe probe, const char *what)
+{
+	if (!(run->options->without & probe))
+		return true;
+	capability_add(&run->session.capability, what, "switched off by --without");
+	return false;
+}
+
+/* None of them is a must. */
+static void open_probes(struct run *run)
+{
+	struct capability *capability = &run->session.capability;
+	struct samples_options samples = {.whole_stacks = run->options->user_stacks};
+
+	if (wants(run, PROBE_SAMPLES, "on-CPU samples"))
+		run->samples = samples_open(&samples, run->tracer, run->accounts, run->mappings,
+					    run->symbols, capability);
+	if (wants(run, PROBE_FAULTS, "page faults by mapping"))
+		run->faults = faults_open(run->tracer, run->accounts, run->mappings, capability);
+}
+
 static int open_all(struct run *run)
 {
 	int status;
 
-	status = output_open(&run->output, run->options->json, run->options->json_file);
+	status = output_open(&run->output, run->options->json, run->options->json_file,
+			     run->options->folded_file);
 	if (status)
 		return status;
 	status = open_signals(run);
@@ -234,10 +264,13 @@ static int open_all(struct run *run)
 	run->accounts = accounts_new(run->tracer, &run->session);
 	run->watch = system_watch_new();
 	run->board = board_watch_open();
-	if (!run->accounts || !run->watch || !run->board) {
+	run->mappings = mappings_new();
+	run->symbols = user_symbols_new(run->mappings);
+	if (!run->accounts || !run->watch || !run->board || !run->mappings || !run->symbols) {
 		msg_error("out of memory");
 		return EXIT_RUN;
 	}
+	open_probes(run);
 	return EXIT_OK;
 }
 
@@ -262,6 +295,7 @@ static int begin_window(struct run *run)
 	session->overhead.attach_ns = session->start_ns - run->started_ns;
 	session->started_unix_ns = wall.tv_sec * 1000000000LL + wall.tv_nsec;
 	accounts_begin(run->accounts, session->start_ns);
+	faults_begin(run->faults, &run->targets, session->start_ns);
 	tegra_source_begin(run->source, now_ns());
 	board_watch_begin(run->board, now_ns());
 	system_watch_begin(run->watch, run->tracer, now_ns());
@@ -374,6 +408,9 @@ static enum end_reason watch_targets(struct run *run)
 		if (now_ns() < next_ns)
 			continue;
 		tick_ns = now_ns();
+		mappings_tick(run->mappings);
+		samples_tick(run->samples);
+		faults_tick(run->faults, tick_ns);
 		accounts_drain(run->accounts);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
 		board_watch_poll(run->board, tick_ns);
@@ -391,7 +428,13 @@ static void end_window(struct run *run)
 	sleep_until(session->end_ns + PUBLISH_AHEAD_NS / 10);
 	status_clear();
 	system_watch_end(run->watch, run->tracer, session->end_ns, session);
+	mappings_tick(run->mappings);
+	samples_stop(run->samples);
+	faults_stop(run->faults, session->end_ns);
 	accounts_finish(run->accounts, session->end_ns);
+	user_symbols_resolve(run->symbols);
+	samples_finish(run->samples, session);
+	faults_finish(run->faults, session);
 	tegra_source_close(run->source, session->end_ns, &session->tegra);
 	board_watch_end(run->board, session->end_ns, session);
 	run->source = NULL;
@@ -448,6 +491,10 @@ static void close_all(struct run *run)
 		tegra_source_close(run->source, now_ns(), &unused);
 	command_abandon(&run->command);
 	accounts_free(run->accounts);
+	samples_close(run->samples);
+	faults_close(run->faults);
+	user_symbols_free(run->symbols);
+	mappings_free(run->mappings);
 	tracer_close(run->tracer);
 	system_watch_free(run->watch);
 	board_watch_close(run->board);

@@ -259,6 +259,7 @@ static void init_account(struct thread_account *account, const struct tt_thread 
 	account->gpu_spin_ns = UNKNOWN_NS;
 	account->wait_ns[WAIT_DISK] = UNKNOWN_NS;
 	account->minor_faults = account->major_faults = UNKNOWN_COUNT;
+	oncpu_samples_init(&account->oncpu_samples);
 	account->schedstat_oncpu_ns = account->schedstat_runq_ns = UNKNOWN_NS;
 }
 

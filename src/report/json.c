@@ -225,6 +225,8 @@ static json_t *losses_json(const struct session_losses *losses)
 	json_put(&object, "wakes_without_waker", json_count(losses->wakes_without_waker));
 	json_put(&object, "edges_dropped", json_count(losses->edges_dropped));
 	json_put(&object, "stacks_dropped", json_count(losses->stacks_dropped));
+	json_put(&object, "samples_dropped", json_count(losses->samples_dropped));
+	json_put(&object, "faults_dropped", json_count(losses->faults_dropped));
 	json_put(&object, "clamped", json_count(losses->clamped));
 	json_put(&object, "tegra_rejected", json_count(losses->tegra_rejected));
 	json_put(&object, "identity_violations", json_count(losses->identity_violations));
@@ -262,6 +264,8 @@ json_t *report_json(const struct session *session, const struct verdict *verdict
 	json_put(&report, "threads", json_threads(session));
 	json_put(&report, "edges", traced ? json_edges(session) : json_null());
 	json_put(&report, "stacks", traced ? json_stacks(session) : json_null());
+	json_put(&report, "samples", json_oncpu(session));
+	json_put(&report, "faults", json_faults(session));
 	json_put(&report, "block", json_null());
 	json_put(&report, "cpus", cpus_json(session));
 	json_put(&report, "tegra", json_tegra(session));

@@ -26,6 +26,9 @@ json_t *json_bytes(const char *bytes, size_t size);
 json_t *json_threads(const struct session *session);
 json_t *json_edges(const struct session *session);
 json_t *json_stacks(const struct session *session);
+json_t *json_oncpu(const struct session *session);
+json_t *json_oncpu_samples(const struct oncpu_samples *samples);
+json_t *json_faults(const struct session *session);
 json_t *json_tegra(const struct session *session);
 
 #endif

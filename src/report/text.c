@@ -8,12 +8,13 @@
 #include "base/text.h"
 #include "report/text_parts.h"
 
-#define MAX_LINES   25
-#define MAX_ROWS    8 /* the line on groups left out included */
-#define MIN_ROWS    5 /* kept free for them when there is much evidence */
-#define TEXT	    2048
-#define NEAR	    0.2 /* of the threshold */
-#define SENTENCE(v) (int)sizeof(v), v
+#define MAX_LINES	  25
+#define MAX_ROWS	  8  /* the line on groups left out included */
+#define MIN_ROWS	  5  /* kept free for them when there is much evidence */
+#define LEFT_FOR_THE_REST 13 /* headline, evidence, table and blank lines */
+#define TEXT		  2048
+#define NEAR		  0.2 /* of the threshold */
+#define SENTENCE(v)	  (int)sizeof(v), v
 
 static void headline(struct lines *lines, const struct verdict *verdict, size_t max)
 {
@@ -202,7 +203,7 @@ static void report(struct lines *lines, const struct session *session,
 		   const struct verdict *verdict, const struct thread_group *groups, size_t n,
 		   bool verbose)
 {
-	struct lines bound = {0}, middle = {0}, tail = {0};
+	struct lines bound = {0}, middle = {0}, causes = {0}, tail = {0};
 	bool log = session->tegra.state == TEGRA_LOG;
 	size_t table, left;
 
@@ -219,9 +220,13 @@ static void report(struct lines *lines, const struct session *session,
 		next_steps(&tail, verdict, log ? 2 : 3);
 	text_measured(&tail, session);
 
+	text_oncpu(&causes, session, groups, n, verbose ? NO_LIMIT : 2);
+	text_faults(&causes, session, verbose ? NO_LIMIT : 2);
+	if (!verbose && bound.n + tail.n + causes.n > MAX_LINES - LEFT_FOR_THE_REST)
+		lines_free(&causes);
 	headline(lines, verdict, verbose ? NO_LIMIT : 3);
 	/* two blank lines around the middle */
-	left = MAX_LINES - 2 - bound.n - tail.n;
+	left = MAX_LINES - 2 - bound.n - causes.n - tail.n;
 	if (log)
 		text_log(&middle, verdict, verbose ? NO_LIMIT : left - lines->n - LOG_EVIDENCE);
 	table = log ? middle.n : 1 + (n < MIN_ROWS ? n : MIN_ROWS);
@@ -237,6 +242,7 @@ static void report(struct lines *lines, const struct session *session,
 			    verbose	   ? NO_LIMIT
 			    : table < left ? table
 					   : left);
+	lines_move(lines, &causes);
 	blank(lines);
 	lines_move(lines, &tail);
 }

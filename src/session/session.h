@@ -15,6 +15,8 @@
 #include <sys/types.h>
 
 #include "session/board_info.h"
+#include "session/faults.h"
+#include "session/oncpu.h"
 #include "session/waits.h"
 
 #define UNKNOWN_NS    INT64_MIN
@@ -61,8 +63,10 @@ struct thread_account {
 	int64_t switches_involuntary;
 	struct runq_delay runq;
 
-	int64_t minor_faults; /* deltas from /proc; unknown for a thread that exited */
+	/* From /proc; of a thread that exited, what the fault probe counted, else unknown. */
+	int64_t minor_faults;
 	int64_t major_faults;
+	struct oncpu_samples oncpu_samples;
 	int64_t schedstat_oncpu_ns; /* the kernel's own books over the window; same caveat */
 	int64_t schedstat_runq_ns;
 
@@ -205,6 +209,8 @@ struct session_losses {
 	int64_t wakes_without_waker;
 	int64_t edges_dropped;	/* waits whose cause was not kept: the table was full */
 	int64_t stacks_dropped; /* stacks that were due and not kept */
+	int64_t samples_dropped;
+	int64_t faults_dropped; /* faults whose mapping was not kept; they are counted */
 	int64_t clamped;	/* events older than the one before */
 	int64_t tegra_rejected;
 	int64_t identity_violations; /* threads whose sums differ from wall; must be 0 */
@@ -258,6 +264,12 @@ struct session {
 	size_t nedges;
 	struct wait_stack *stacks; /* largest first */
 	size_t nstacks;
+	struct oncpu_site *oncpu; /* most samples first */
+	size_t noncpu;
+	struct oncpu_stack *oncpu_stacks; /* likewise; only with whole user stacks */
+	size_t noncpu_stacks;
+	int oncpu_hz; /* samples a second of CPU time; 0 = none were taken */
+	struct fault_summary faults;
 	int64_t threads_seen; /* threads accounted, exited and folded ones included */
 	struct cpu_account *cpus;
 	size_t ncpus;
