@@ -27,7 +27,7 @@
 #define CHILD_CPU_S    20
 #define CHILD_DATA     (4ULL << 30) /* files are mapped privately */
 #define CHILD_WALL_MS  30000
-#define CHILD_RESTARTS 8 /* files that may end it */
+#define CHILD_RESTARTS 8 /* times that it may end early */
 
 struct symbol {
 	uint64_t offset;
@@ -172,8 +172,12 @@ static void limit(int resource, rlim_t value)
 /* The files are open; nothing else is needed to read them. */
 static void drop_everything(void)
 {
+	for (int number = 1; number < NSIG; number++)
+		signal(number, SIG_DFL);
 	limit(RLIMIT_CPU, CHILD_CPU_S);
+#ifndef __SANITIZE_ADDRESS__ /* whose own memory counts */
 	limit(RLIMIT_DATA, CHILD_DATA);
+#endif
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_FSIZE, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -214,7 +218,7 @@ child(const struct user_symbols *symbols, const int *objects, int n, int out)
 
 	drop_everything();
 	for (int i = 0; queries && i < n; i++) {
-		struct answer begin = {.number = -1 - objects[i]};
+		struct answer begin = {.number = -1};
 
 		if (!write_all(out, &begin, sizeof(begin)))
 			break;
@@ -228,7 +232,7 @@ child(const struct user_symbols *symbols, const int *objects, int n, int out)
 struct answers {
 	int fd;
 	int64_t deadline_ms;
-	int object; /* announced last; -1 none */
+	int begun; /* files announced */
 };
 
 static int64_t now_ms(void)
@@ -275,7 +279,7 @@ static bool read_answer(struct user_symbols *symbols, struct answers *answers)
 	    !read_all(answers, name, answer.length))
 		return false;
 	if (answer.number < 0) {
-		answers->object = -1 - answer.number;
+		answers->begun++;
 		return true;
 	}
 	if (answer.number >= symbols->n)
@@ -287,15 +291,15 @@ static bool read_answer(struct user_symbols *symbols, struct answers *answers)
 	return true;
 }
 
-/* The object that ended the child before its time; -1 = none. */
+/* Returns how many of the files are done with: all, or those up to the one that ended the child. */
 static int run_child(struct user_symbols *symbols, const int *objects, int n, int64_t deadline_ms)
 {
-	struct answers answers = {.deadline_ms = deadline_ms, .object = -1};
+	struct answers answers = {.deadline_ms = deadline_ms};
 	int ends[2], status = 0;
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC))
-		return -1;
+		return n;
 	pid = fork();
 	if (!pid)
 		child(symbols, objects, n, ends[1]);
@@ -305,11 +309,13 @@ static int run_child(struct user_symbols *symbols, const int *objects, int n, in
 		;
 	close(ends[0]);
 	if (pid < 0)
-		return -1;
+		return n;
 	kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	return WIFEXITED(status) && !WEXITSTATUS(status) ? -1 : answers.object;
+	if ((WIFEXITED(status) && !WEXITSTATUS(status)) || now_ms() >= deadline_ms)
+		return n;
+	return answers.begun < n ? answers.begun : n;
 }
 
 static int list_objects(struct user_symbols *symbols, int **list)
@@ -340,15 +346,8 @@ void user_symbols_resolve(struct user_symbols *symbols)
 	int64_t deadline_ms = now_ms() + CHILD_WALL_MS;
 	int *objects, n = list_objects(symbols, &objects), from = 0;
 
-	for (int tries = 0; from < n && tries <= CHILD_RESTARTS; tries++) {
-		int bad = run_child(symbols, objects + from, n - from, deadline_ms);
-
-		if (bad < 0)
-			break;
-		while (from < n && objects[from] != bad)
-			from++;
-		from++;
-	}
+	for (int tries = 0; from < n && tries <= CHILD_RESTARTS; tries++)
+		from += run_child(symbols, objects + from, n - from, deadline_ms);
 	for (int i = 0; i < symbols->n; i++)
 		symbols->items[i].asked = true;
 	free(objects);
