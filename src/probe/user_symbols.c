@@ -180,10 +180,10 @@ static void drop_everything(void)
 #endif
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_FSIZE, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (!geteuid() && (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY)))
 		_exit(1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user undoes it */
 }
 
 static int compare_queries(const void *a, const void *b)

@@ -11,7 +11,7 @@
 #define MAX_LINES	  25
 #define MAX_ROWS	  8  /* the line on groups left out included */
 #define MIN_ROWS	  5  /* kept free for them when there is much evidence */
-#define LEFT_FOR_THE_REST 13 /* headline, evidence, table and blank lines */
+#define LEFT_FOR_THE_REST 11 /* headline, evidence, table and blank lines */
 #define TEXT		  2048
 #define NEAR		  0.2 /* of the threshold */
 #define SENTENCE(v)	  (int)sizeof(v), v
@@ -199,6 +199,24 @@ static void blank(struct lines *lines)
 /* The evidence of a log that is shown however long its phases and checklist are. */
 #define LOG_EVIDENCE 3
 
+/* Lines that may go to what threads do: 2, 1 or none for each of both. */
+static size_t left_for_causes(size_t used)
+{
+	size_t left =
+		used + LEFT_FOR_THE_REST < MAX_LINES ? MAX_LINES - LEFT_FOR_THE_REST - used : 0;
+
+	return left / 2 < 2 ? left / 2 : 2;
+}
+
+static void what_threads_do(struct lines *lines, const struct session *session,
+			    const struct thread_group *groups, size_t n, size_t max)
+{
+	if (!max)
+		return;
+	text_oncpu(lines, session, groups, n, max);
+	text_faults(lines, session, max);
+}
+
 static void report(struct lines *lines, const struct session *session,
 		   const struct verdict *verdict, const struct thread_group *groups, size_t n,
 		   bool verbose)
@@ -220,10 +238,8 @@ static void report(struct lines *lines, const struct session *session,
 		next_steps(&tail, verdict, log ? 2 : 3);
 	text_measured(&tail, session);
 
-	text_oncpu(&causes, session, groups, n, verbose ? NO_LIMIT : 2);
-	text_faults(&causes, session, verbose ? NO_LIMIT : 2);
-	if (!verbose && bound.n + tail.n + causes.n > MAX_LINES - LEFT_FOR_THE_REST)
-		lines_free(&causes);
+	what_threads_do(&causes, session, groups, n,
+			verbose ? NO_LIMIT : left_for_causes(bound.n + tail.n));
 	headline(lines, verdict, verbose ? NO_LIMIT : 3);
 	/* two blank lines around the middle */
 	left = MAX_LINES - 2 - bound.n - causes.n - tail.n;

@@ -178,9 +178,9 @@ static void churn(char *text, const struct session *session, double seconds)
 	text_bytes(size, sizeof(size), bytes);
 	text_bytes(grown, sizeof(grown), growth > 0 ? growth : 0);
 	text_appendf(text, TEXT,
-		     "%s%.0f anonymous minor/s: %s faulted in, resident memory grew by %s: the "
-		     "allocator gives memory back (raise MALLOC_TRIM_THRESHOLD_ and "
-		     "MALLOC_MMAP_THRESHOLD_, or reuse buffers)",
+		     "%s%.0f anonymous minor/s, %s while resident memory grew by %s: the allocator "
+		     "gives "
+		     "memory back (raise MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_)",
 		     *text ? "; " : "", (double)faults->anonymous / seconds, size, grown);
 }
 

@@ -39,13 +39,15 @@ def test_anonymous_pages(faulted):
 
 def test_pages_of_a_cached_file(faulted):
     result, file = faulted
-    assert total(sites(result, "copied", kind="file", mapping=file), "minor") == COPIED
+    copied = sites(result, "copied", kind="file", mapping=f"{file}.copied (deleted)")
+    assert total(copied, "minor") == COPIED
     assert total(sites(result, "copied"), "major") == 0
 
 
 def test_pages_read_from_the_disk(faulted):
     result, file = faulted
-    assert total(sites(result, "cold", kind="file", mapping=file), "major") == COLD
+    cold = sites(result, "cold", kind="file", mapping=f"{file}.cold (deleted)")
+    assert total(cold, "major") == COLD
     assert result.report["faults"]["file_reads"] == COLD
     assert result.report["faults"]["swap_ins"] == 0
 
@@ -73,8 +75,8 @@ def test_memory_given_back(tmp_path):
     assert total(sites(result, "anon", kind="anonymous"), "minor") == 5003 * 62
     assert faults["anonymous"] >= 5003 * 62
     assert faults["rss_growth_bytes"] < 64 << 20
-    line = next(line for line in result.text.splitlines() if line.startswith("  faults"))
-    assert "anonymous minor/s" in line
+    assert any("anonymous minor/s" in line for line in result.text.splitlines()
+               if line.startswith("  faults")), result.text
 
 
 def test_ended_threads_keep_their_faults(tmp_path):

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import run_tool, trace_load
+from harness import Load, background, parse_json, run_tool, trace_load, wait_for, workload
 
 CODE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "code")
 HZ = 99
@@ -95,6 +95,49 @@ def test_names_outlive_their_file(tmp_path):
     library = build(tmp_path / "libburn.so.7", "burn_lib")
     result = burn(tmp_path / "run", library, "unlink=1", "secs=1")
     assert count(sites(result, library="libburn.so.7", function="tt_decode")) > 20
+
+
+def test_names_from_another_mount_namespace(tmp_path):
+    """What lies at that path here is another library."""
+    good = build(tmp_path / "good.so", "burn_lib")
+    seen = build(tmp_path / "libburn.so.7", "fake_driver")
+    ready = tmp_path / "ready"
+    with background("unshare", "-m", "sh", "-ec",
+                    f"mount --bind {good} {seen}; exec nice -n -20 {workload('burner')} lib={seen} "
+                    f"secs=60 ready={ready}", stdout=subprocess.DEVNULL):
+        wait_for("the burner", ready.exists)
+        result = run_tool("-p", parse_json(ready.read_bytes())["pid"], "-d", "2", "-q", "--json")
+    assert result.status == 0, result.err
+    report = parse_json(result.text.encode())
+    assert count(s for s in report["samples"] if s["library"] == "libburn.so.7"
+                 and s["function"] == "tt_decode") > 0.5 * count(report["samples"]) > 0
+
+
+def test_names_of_a_command_that_ended(tmp_path):
+    library = build(tmp_path / "libburn.so.7", "burn_lib")
+    result = run_tool("-q", f"--json={tmp_path}/report", "--", "nice", "-n", "-20",
+                      workload("burner"), f"lib={library}", "secs=2")
+    assert result.status == 0, result.err
+    report = parse_json((tmp_path / "report").read_bytes())
+    row = next(row for row in report["threads"] if row["comm"] == "burner-0")
+    mine = [s for s in report["samples"] if s["tid"] == row["tid"]]
+    assert row["exited"] and count(mine) == row["oncpu_samples"]["total"] > 0
+    assert count(s for s in mine if s["library"] == "libburn.so.7") > 0.9 * count(mine)
+
+
+def test_without_perf_events(tmp_path):
+    """The rest works, and what is unknown is said."""
+    shim = build(tmp_path / "no_perf.so", "no_perf")
+    with Load(tmp_path / "load", "hog", "secs=20", nice=-20) as load:
+        load.go()
+        result = run_tool("-p", load.pid, "-d", "1", "-q", "--json", "--rung", "btf",
+                          env={"LD_PRELOAD": str(shim)})
+    report = parse_json(result.text.encode())
+    assert report["samples"] is None and report["faults"] is None
+    assert sum(row["oncpu_ns"] for row in report["threads"]) > 0
+    missing = {m["what"]: m["why"] for m in report["capability"]["missing"]}
+    for what in ("on-CPU samples", "page faults by mapping"):
+        assert "perf_event_paranoid" in missing[what]
 
 
 def test_openmp_barrier_is_spinning(tmp_path):

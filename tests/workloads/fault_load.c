@@ -5,7 +5,7 @@
  *   anon=1009    pages of anonymous memory
  *   copied=499   pages of a cached private file mapping, written: each is copied, none read in around
  *   cold=211     pages of a file that is not in the page cache, read in no order
- *   file=PATH    is made, and deleted at the end
+ *   file=PATH    of the files: PATH.copied and PATH.cold, deleted once open
  *   swapped=0    pages of anonymous memory, put into the swap before the load
  *   rounds=0     then the anonymous memory is given back and touched again so many times
  */
@@ -73,21 +73,25 @@ static volatile char *map(size_t pages, int prot, int fd, off_t offset)
 	return memory;
 }
 
-static int make_file(const char *path)
+/* Cached or not; each a file of its own, for the cache may hold pages of both as one. */
+static int make_file(const char *path, const char *suffix, size_t pages, bool cached)
 {
-	size_t pages = copied_pages + cold_pages;
-	char *text = malloc(page);
-	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	char *text = malloc(page), name[PATH_MAX];
+	int fd;
 
+	snprintf(name, sizeof(name), "%s%s", path, suffix);
+	fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0 || !text)
-		wl_die(WL_FAIL, "%s: %s", path, strerror(errno));
+		wl_die(WL_FAIL, "%s: %s", name, strerror(errno));
 	memset(text, 'x', page);
 	for (size_t i = 0; i < pages; i++)
 		if (write(fd, text, page) != (ssize_t)page)
-			wl_die(WL_FAIL, "%s: %s", path, strerror(errno));
-	free(text);
+			wl_die(WL_FAIL, "%s: %s", name, strerror(errno));
 	fsync(fd);
-	posix_fadvise(fd, (off_t)(copied_pages * page), 0, POSIX_FADV_DONTNEED);
+	if (!cached)
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	unlink(name);
+	free(text);
 	return fd;
 }
 
@@ -106,7 +110,6 @@ static void truth(struct wl_json *j)
 int main(int argc, char **argv)
 {
 	const char *path;
-	int fd, status;
 
 	wl_init("fault_load", argc, argv, 3);
 	page = (size_t)sysconf(_SC_PAGESIZE);
@@ -117,10 +120,10 @@ int main(int argc, char **argv)
 	rounds = (int)wl_arg_int("rounds", 0, 0, 1 << 20);
 	path = wl_arg_str("file", "fault_load.data");
 	wl_args_done();
-	fd = make_file(path);
 	anon = map(anon_pages, PROT_READ | PROT_WRITE, -1, 0);
-	copied = map(copied_pages, PROT_READ | PROT_WRITE, fd, 0);
-	cold = map(cold_pages, PROT_READ, fd, (off_t)(copied_pages * page));
+	copied = map(copied_pages, PROT_READ | PROT_WRITE,
+		     make_file(path, ".copied", copied_pages, true), 0);
+	cold = map(cold_pages, PROT_READ, make_file(path, ".cold", cold_pages, false), 0);
 	swapped = map(swapped_pages, PROT_READ | PROT_WRITE, -1, 0);
 	for (size_t i = 0; i < swapped_pages; i++)
 		swapped[i * page] = (char)i;
@@ -132,7 +135,5 @@ int main(int argc, char **argv)
 	add(touch_swapped, "swapped");
 	wl_launch();
 	wl_wait_load(wl.secs_ns);
-	status = wl_finish(truth);
-	unlink(path);
-	return status;
+	return wl_finish(truth);
 }

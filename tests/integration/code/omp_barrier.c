@@ -6,7 +6,7 @@ void tt_stage(int first, int second);
 
 static __attribute__((noinline)) void master_work(void)
 {
-	for (volatile int i = 0; i < 400009; i++)
+	for (volatile int i = 0; i < 4000037; i++)
 		;
 }
 
