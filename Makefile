@@ -24,19 +24,19 @@ msg = @printf '  %-8s %s\n' '$(1)' '$(2)';
 endif
 
 ARCH := $(shell $(CC) -dumpmachine | sed -e 's/x86_64.*/x86/' -e 's/aarch64.*/arm64/')
-LIBS := libbpf libelf zlib jansson
+LIBS := libbpf libdw libelf zlib jansson
 
 WARN     := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
 CFLAGS   ?= -O2 -g
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Isrc -I. -Ibpf -I$(BUILD) $(WARN) $(SAN) \
 	$(shell $(PKG_CONFIG) --cflags $(LIBS)) -DSCHEMA_PATH='"src/report/schema.json"'
-LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS)) -lm
+LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm
 # v2: the arm64 JIT has no atomic with a result before 5.18
 # No build path in the objects, so that two builds give the same bytes.
 BPFFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-unused-parameter -Ivmlinux -Ibpf
 
-RUNGS    := sched_btf sched_tracepoint block_tracepoint
+RUNGS    := sched_btf sched_tracepoint block_tracepoint sampler fault_events
 SKELS    := $(RUNGS:%=$(BUILD)/%.skel.h)
 SRCS     := $(sort $(wildcard src/*/*.c))
 OBJS     := $(SRCS:%.c=$(BUILD)/%.o)
@@ -57,7 +57,7 @@ SELF_SUFFICIENT := clean deps demo check fuzz bench check-format kernels-deps ch
 	check-kernels-short
 ifeq ($(filter $(SELF_SUFFICIENT),$(MAKECMDGOALS)),)
 ifneq ($(shell $(PKG_CONFIG) --exists 'libbpf >= 1.0' $(filter-out libbpf,$(LIBS)) && echo ok),ok)
-$(error libbpf >= 1.0, libelf, zlib and jansson are needed: sudo tools/install-deps.sh build)
+$(error libbpf >= 1.0, libdw, libelf, zlib and jansson are needed: sudo tools/install-deps.sh build)
 endif
 endif
 

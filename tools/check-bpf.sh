@@ -27,9 +27,9 @@ for object in "$@"; do
 		fail "$object" "a program type that stock Jetson kernels lack"
 	fi
 	case $object in
-	*tracepoint*)
+	*sampler* | *fault_events* | *tracepoint*)
 		if echo "$sections" | grep -E ' (tp_btf|raw_tp)[ /]'; then
-			fail "$object" "a program that needs type data in the tracepoint rung"
+			fail "$object" "a program that needs type data"
 		fi
 		if [ "$(core_relocations "$object")" != 0 ]; then
 			fail "$object" "CO-RE relocations: libbpf would ask for kernel BTF"

@@ -41,7 +41,6 @@ enum bpf_map_type {
 enum bpf_func_id {
 	BPF_FUNC_task_pt_regs = 175,
 };
-
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct sched_entity {

@@ -48,6 +48,8 @@ enum {
 	KEY_EXPLAIN,
 	KEY_SLOTS,
 	KEY_WITHOUT,
+	KEY_FOLDED,
+	KEY_USER_STACKS,
 };
 
 static const struct argp_child children[] = {{&workload_argp, 0, NULL, 5}, {0}};
@@ -74,6 +76,9 @@ static const struct argp_option entries[] = {
 	 "One JSON object, on standard output without FILE", 0},
 	{"json-schema", KEY_JSON_SCHEMA, NULL, 0, "Print the JSON Schema of that object and exit",
 	 0},
+	{"folded", KEY_FOLDED, "FILE", 0,
+	 "Folded stacks for flame graphs, on- and off-CPU, in microseconds; - for standard output",
+	 0},
 	{"verbose", 'v', NULL, 0, "All threads, the identity, what is missing, own overhead", 0},
 	{"explain", KEY_EXPLAIN, NULL, 0, "The rules that fired and those that nearly did", 0},
 	{"quiet", 'q', NULL, 0, "No status line and no notes", 0},
@@ -81,6 +86,8 @@ static const struct argp_option entries[] = {
 	{"rung", KEY_RUNG, "RUNG", 0,
 	 "auto, btf or tracepoint (default auto: the first that loads)", 0},
 	{"max-threads", KEY_SLOTS, "N", 0, "Threads traced at once (default 16383)", 0},
+	{"user-stacks", KEY_USER_STACKS, NULL, 0,
+	 "Whole user stacks of waits and samples (code built with frame pointers)", 0},
 	{"without", KEY_WITHOUT, "PROBE[,PROBE...]", 0,
 	 "Leave these out: block, faults, samples, cuda, irq, stacks, system", 0},
 	{0},
@@ -130,6 +137,9 @@ static error_t parse_output_option(int key, char *arg, struct options *options)
 		return 0;
 	case KEY_JSON_SCHEMA:
 		options->json_schema = true;
+		return 0;
+	case KEY_FOLDED:
+		options->folded_file = arg;
 		return 0;
 	case 'v':
 		options->verbose = true;
@@ -185,6 +195,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			(uint32_t)parse_number(state, arg, 1, TT_MAX_SLOTS - 1, "--max-threads") +
 			1;
 		return 0;
+	case KEY_USER_STACKS:
+		options->user_stacks = true;
+		return 0;
 	case KEY_WITHOUT:
 		options->without |= parse_without(state, arg);
 		return 0;
@@ -209,9 +222,21 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return parse_output_option(key, arg, options);
 }
 
+static bool is_stdout(const char *file)
+{
+	return !strcmp(file, "-");
+}
+
 static void check(const struct options *options)
 {
 	int targets = (options->pids || options->name) + !!options->command;
+	bool json_on_stdout =
+		options->json && (!options->json_file || is_stdout(options->json_file));
+
+	if (json_on_stdout && options->folded_file && is_stdout(options->folded_file)) {
+		msg_error("--json and --folded cannot both go to standard output: name a file");
+		exit(EXIT_USAGE);
+	}
 
 	if (options->json_schema || options->subcommand == COMMAND_DOCTOR || targets == 1)
 		return;

@@ -43,6 +43,8 @@ struct options {
 	bool json;
 	const char *json_file; /* NULL: standard output */
 	bool json_schema;
+	const char *folded_file; /* NULL: none; "-": standard output */
+	bool user_stacks;
 	struct workload workload;
 	bool verbose;
 	bool explain;

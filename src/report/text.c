@@ -224,11 +224,21 @@ static void machine(struct lines *lines, const struct session *session, bool ver
 /* The evidence of a log that is shown however long its phases and checklist are. */
 #define LOG_EVIDENCE 3
 
+/* Up to max lines on each of both. */
+static void what_threads_do(struct lines *lines, const struct session *session,
+			    const struct thread_group *groups, size_t n, size_t max)
+{
+	if (!max)
+		return;
+	text_oncpu(lines, session, groups, n, max);
+	text_faults(lines, session, max);
+}
+
 static void report(struct lines *lines, const struct session *session,
 		   const struct verdict *verdict, const struct thread_group *groups, size_t n,
 		   bool verbose)
 {
-	struct lines bound = {0}, middle = {0}, board = {0}, tail = {0};
+	struct lines bound = {0}, middle = {0}, causes = {0}, board = {0}, tail = {0};
 	bool log = session->tegra.state == TEGRA_LOG;
 	size_t table, left;
 
@@ -253,6 +263,12 @@ static void report(struct lines *lines, const struct session *session,
 	if (verbose || table < left)
 		machine(&board, session, verbose, verbose ? NO_LIMIT : left - table);
 	left = MAX_LINES - 2 - bound.n - board.n - tail.n;
+	if (!log && (verbose || table < left))
+		what_threads_do(&causes, session, groups, n,
+				verbose			 ? NO_LIMIT
+				: (left - table) / 2 < 2 ? (left - table) / 2
+							 : 2);
+	left -= causes.n;
 	if (log)
 		text_log(&middle, verdict, verbose ? NO_LIMIT : left - lines->n - LOG_EVIDENCE);
 	table = log ? middle.n : 1 + (n < MIN_ROWS ? n : MIN_ROWS);
@@ -268,6 +284,7 @@ static void report(struct lines *lines, const struct session *session,
 			    verbose	   ? NO_LIMIT
 			    : table < left ? table
 					   : left);
+	lines_move(lines, &causes);
 	blank(lines);
 	lines_move(lines, &board);
 	lines_move(lines, &tail);

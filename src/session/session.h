@@ -18,6 +18,8 @@
 #include "session/board_info.h"
 #include "session/cpu_holders.h"
 #include "session/pressure.h"
+#include "session/faults.h"
+#include "session/oncpu.h"
 #include "session/waits.h"
 
 #define UNKNOWN_NS    INT64_MIN
@@ -64,8 +66,10 @@ struct thread_account {
 	int64_t switches_involuntary;
 	struct runq_delay runq;
 
-	int64_t minor_faults; /* deltas from /proc; unknown for a thread that exited */
+	/* From /proc; of a thread that exited, what the fault probe counted, else unknown. */
+	int64_t minor_faults;
 	int64_t major_faults;
+	struct oncpu_samples oncpu_samples;
 	int64_t schedstat_oncpu_ns; /* the kernel's own books over the window; same caveat */
 	int64_t schedstat_runq_ns;
 
@@ -227,6 +231,8 @@ struct session_losses {
 	int64_t block_unmatched;  /* requests completed whose issue was not seen; may be unknown */
 	int64_t block_unfinished; /* issued, and not seen to complete for the rest of the window */
 	int64_t block_dropped;	  /* requests or rows that a full or busy table did not take */
+	int64_t samples_dropped;
+	int64_t faults_dropped; /* faults whose mapping was not kept; they are counted */
 	int64_t tegra_rejected;
 	int64_t identity_violations; /* threads whose sums differ from wall; must be 0 */
 };
@@ -283,7 +289,13 @@ struct session {
 	struct wait_coverage waits;
 	struct block_row *block; /* largest delay first */
 	size_t nblock;
-	bool block_known;     /* false: not measured */
+	bool block_known;	  /* false: not measured */
+	struct oncpu_site *oncpu; /* most samples first */
+	size_t noncpu;
+	struct oncpu_stack *oncpu_stacks; /* likewise; only with whole user stacks */
+	size_t noncpu_stacks;
+	int oncpu_hz; /* samples a second of CPU time; 0 = none were taken */
+	struct fault_summary faults;
 	int64_t threads_seen; /* threads accounted, exited and folded ones included */
 	struct cpu_account *cpus;
 	size_t ncpus;

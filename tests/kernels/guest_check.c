@@ -206,6 +206,32 @@ static void agree(struct agreement *with, int side, const json_t *row, int64_t t
 	with->worst[side] = further(with->worst[side], off_by(ours, theirs));
 }
 
+/* The probes on perf events: samples are CPU time, and a fault has an address. */
+static void check_perf(const struct run *run)
+{
+	const json_t *samples = json_object_get(run->report, "samples");
+	const json_t *faults = json_object_get(run->report, "faults");
+	int64_t seen = 0, expected = 0;
+	char own[64];
+	size_t i;
+	json_t *one;
+
+	json_array_foreach(samples, i, one)
+	{
+		seen += number(one, "samples");
+	}
+	json_array_foreach(run->rows, i, one)
+	{
+		expected += number(one, "oncpu_ns") * 99 / 1000000000;
+	}
+	snprintf(own, sizeof(own), "%s", name);
+	snprintf(name, sizeof(name), "%.50s-perf", own);
+	verdict(json_is_array(samples) && json_is_object(faults) && seen > expected / 2 &&
+			seen <= expected + expected / 5 + 5,
+		"%" PRId64 " samples of %" PRId64 ", %" PRId64 " minor faults", seen, expected,
+		number(faults, "minor"));
+}
+
 static void check_hog(const struct run *run)
 {
 	static const char *const keys[] = {"schedstat.oncpu_ns", "schedstat.runq_ns"};
@@ -230,6 +256,7 @@ static void check_hog(const struct run *run)
 		"%.2f %%, gaps %" PRId64,
 		window.worst[0] * 100, window.worst[1] * 100, itself.worst[0] * 100,
 		itself.worst[1] * 100, unknown * 100, gaps(run));
+	check_perf(run);
 }
 
 static void check_sleepers(const struct run *run)

@@ -14,7 +14,8 @@ STATIC_TRIPLET_arm64 := aarch64-linux-gnu
 STATIC_MAX_BYTES := $(shell echo $$((6 * 1024 * 1024)))
 STATIC_CFLAGS := $(filter-out -g,$(CFLAGS)) -ffunction-sections -fdata-sections \
 	-ffile-prefix-map=$(CURDIR)=.
-STATIC_LDFLAGS := -static -Wl,--gc-sections -Wl,--build-id=sha1 -s
+# libdw would load libdebuginfod, which in a static binary brings another libc's: it finds none.
+STATIC_LDFLAGS := -static -Wl,--gc-sections -Wl,--build-id=sha1 -s -Wl,--wrap=dlopen
 
 # What runs inside the virtual machine.
 KERNELS_LOADS := hog sleepers pingpong churn exec_thread stopped demo_pipeline fake_tegrastats
@@ -38,10 +39,10 @@ $(STATIC)/$(1)/%.o: %.c | $(SKELS)
 
 $(STATIC)/$(1)/src/report/schema.o: src/report/schema.json
 
-$(STATIC)/tegratrace-$(1): $(SRCS:%.c=$(STATIC)/$(1)/%.o)
+$(STATIC)/tegratrace-$(1): $(SRCS:%.c=$(STATIC)/$(1)/%.o) $(STATIC)/$(1)/tools/kernels/no_dlopen.o
 	$$(call msg,LINK,$$@)
 	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -o $$@ $$^ $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
-		$(PKG_CONFIG) --static --libs $(LIBS)) -lm
+		$(PKG_CONFIG) --static --libs $(LIBS)) -liberty -lm
 	$$(Q)size=$$$$(wc -c <$$@); [ "$$$$size" -le $(STATIC_MAX_BYTES) ] || \
 		{ echo "$$@: $$$$size bytes, more than $(STATIC_MAX_BYTES)" >&2; rm $$@; exit 1; }
 
