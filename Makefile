@@ -36,7 +36,7 @@ LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS)) -lm
 BPFFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-unused-parameter -Ivmlinux -Ibpf
 
-RUNGS    := sched_btf sched_tracepoint
+RUNGS    := sched_btf sched_tracepoint cuda
 SKELS    := $(RUNGS:%=$(BUILD)/%.skel.h)
 SRCS     := $(sort $(wildcard src/*/*.c))
 OBJS     := $(SRCS:%.c=$(BUILD)/%.o)
@@ -98,7 +98,22 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -Itests/workloads -o $@ $< -lpthread -lm
 
-workloads: $(WORKLOADS)
+# The stand-in for the CUDA driver library, and what is linked to it.
+$(BUILD)/tests/workloads/libcuda.so.1: tests/workloads/fakecuda/libcuda.c \
+		$(wildcard tests/workloads/*.h tests/workloads/fakecuda/*.h)
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $< -lpthread
+
+$(BUILD)/tests/workloads/cuda_linked: tests/workloads/cuda_linked.c tests/workloads/cuda_app.c \
+		$(BUILD)/tests/workloads/libcuda.so.1 $(wildcard tests/workloads/fakecuda/*.h)
+	$(call msg,CC,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -Itests/workloads -o $@ $< \
+		$(BUILD)/tests/workloads/libcuda.so.1 -Wl,-rpath,'$$ORIGIN' -lpthread -lm
+
+$(BUILD)/tests/workloads/cuda_app: tests/workloads/fakecuda/fakecuda.h
+
+workloads: $(WORKLOADS) $(BUILD)/tests/workloads/libcuda.so.1
 unit: $(UNIT)
 
 deps:

@@ -86,7 +86,9 @@ struct tt_thread {
 	__u32 successor;      /* slot of the record that continues a RENAMED one */
 
 	char comm[TT_COMM_LEN]; /* filled at death or exec; the living are asked in /proc */
-	__u64 pad[4];
+	__u32 in_gpu_call; /* inside a CUDA synchronisation call; written by the thread itself */
+	__u32 pad32;
+	__u64 pad[3];
 };
 
 _Static_assert(sizeof(struct tt_thread) == 320, "record layout, five cache lines");

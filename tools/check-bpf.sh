@@ -27,7 +27,7 @@ for object in "$@"; do
 		fail "$object" "a program type that stock Jetson kernels lack"
 	fi
 	case $object in
-	*tracepoint*)
+	*tracepoint* | *cuda*)
 		if echo "$sections" | grep -E ' (tp_btf|raw_tp)[ /]'; then
 			fail "$object" "a program that needs type data in the tracepoint rung"
 		fi

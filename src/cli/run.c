@@ -25,6 +25,7 @@
 #include "cli/status.h"
 #include "diagnose/verdict.h"
 #include "probe/accounts.h"
+#include "probe/cuda.h"
 #include "probe/environment.h"
 #include "probe/system.h"
 #include "probe/targets.h"
@@ -46,6 +47,7 @@ struct run {
 	struct output output;
 	struct tracer *tracer;
 	struct accounts *accounts;
+	struct cuda_probe *cuda;
 	struct tegra_source *source;
 	struct system_watch *watch;
 	struct board_watch *board;
@@ -234,7 +236,10 @@ static int open_all(struct run *run)
 	run->accounts = accounts_new(run->tracer, &run->session);
 	run->watch = system_watch_new();
 	run->board = board_watch_open();
-	if (!run->accounts || !run->watch || !run->board) {
+	if (run->accounts)
+		run->cuda = cuda_probe_new(&run->options->cuda, run->tracer, run->accounts,
+					   &run->session);
+	if (!run->accounts || !run->watch || !run->board || !run->cuda) {
 		msg_error("out of memory");
 		return EXIT_RUN;
 	}
@@ -253,6 +258,7 @@ static int begin_window(struct run *run)
 		msg_error("process %d ended before it could be traced", run->targets.items[0].pid);
 		return EXIT_NO_TARGET;
 	}
+	cuda_probe_begin(run->cuda, now_ns());
 	accounts_take_baseline(run->accounts);
 	session->start_ns = now_ns() + PUBLISH_AHEAD_NS;
 	tracer_publish_begin(run->tracer, session->start_ns);
@@ -377,6 +383,7 @@ static enum end_reason watch_targets(struct run *run)
 		accounts_drain(run->accounts);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
 		board_watch_poll(run->board, tick_ns);
+		cuda_probe_tick(run->cuda, tick_ns);
 		status_show(tick_ns - session->start_ns, accounts_living(run->accounts),
 			    tegra_source_latest(run->source));
 	}
@@ -392,6 +399,7 @@ static void end_window(struct run *run)
 	status_clear();
 	system_watch_end(run->watch, run->tracer, session->end_ns, session);
 	accounts_finish(run->accounts, session->end_ns);
+	cuda_probe_end(run->cuda);
 	tegra_source_close(run->source, session->end_ns, &session->tegra);
 	board_watch_end(run->board, session->end_ns, session);
 	run->source = NULL;
@@ -448,6 +456,7 @@ static void close_all(struct run *run)
 		tegra_source_close(run->source, now_ns(), &unused);
 	command_abandon(&run->command);
 	accounts_free(run->accounts);
+	cuda_probe_free(run->cuda);
 	tracer_close(run->tracer);
 	system_watch_free(run->watch);
 	board_watch_close(run->board);

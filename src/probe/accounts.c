@@ -260,6 +260,7 @@ static void init_account(struct thread_account *account, const struct tt_thread 
 	account->wait_ns[WAIT_DISK] = UNKNOWN_NS;
 	account->minor_faults = account->major_faults = UNKNOWN_COUNT;
 	account->schedstat_oncpu_ns = account->schedstat_runq_ns = UNKNOWN_NS;
+	cuda_account_init(&account->cuda);
 }
 
 static void add_books(struct thread_account *account, const struct books *before,

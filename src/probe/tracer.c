@@ -278,6 +278,11 @@ int tracer_tid_slots_fd(const struct tracer *tracer)
 	return map_fd(tracer, "tid_slots");
 }
 
+int tracer_map_fd(const struct tracer *tracer, const char *name)
+{
+	return map_fd(tracer, name);
+}
+
 int tracer_add_window(struct tracer *tracer, struct tt_window *window)
 {
 	if (tracer->nwindows == WINDOWS)

@@ -76,6 +76,9 @@ void tracer_for_each(struct tracer *tracer, tracer_record_fn fn, void *ctx);
  * of slots, and a window to publish along with the tracer's own (kept until tracer_close).
  */
 int tracer_tid_slots_fd(const struct tracer *tracer);
+
+/* A map of the tracer's own object, to be shared with another; -ENOENT when there is none. */
+int tracer_map_fd(const struct tracer *tracer, const char *name);
 int tracer_add_window(struct tracer *tracer, struct tt_window *window);
 
 /* Slots ever used; a slot number is always <= this. */

@@ -265,6 +265,7 @@ json_t *report_json(const struct session *session, const struct verdict *verdict
 	json_put(&report, "block", json_null());
 	json_put(&report, "cpus", cpus_json(session));
 	json_put(&report, "tegra", json_tegra(session));
+	json_put(&report, "cuda", traced ? json_cuda(&session->cuda) : json_null());
 	json_put(&report, "roofline",
 		 verdict->has_roofline
 			 ? roofline_json(&verdict->roofline_input, &verdict->roofline_point)

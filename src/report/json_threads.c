@@ -89,6 +89,7 @@ static json_t *thread_json(const struct thread_account *thread)
 	json_put(&object, "faults", faults_json(thread));
 	json_put(&object, "io", io_json());
 	json_put(&object, "schedstat", schedstat_json(thread));
+	json_put(&object, "cuda", json_thread_cuda(&thread->cuda));
 	json_put(&object, "gaps", json_count(thread->gaps));
 	return object;
 }

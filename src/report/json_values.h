@@ -27,5 +27,7 @@ json_t *json_threads(const struct session *session);
 json_t *json_edges(const struct session *session);
 json_t *json_stacks(const struct session *session);
 json_t *json_tegra(const struct session *session);
+json_t *json_cuda(const struct cuda_summary *cuda);
+json_t *json_thread_cuda(const struct cuda_account *cuda); /* null when not measured */
 
 #endif

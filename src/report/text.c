@@ -211,6 +211,7 @@ static void report(struct lines *lines, const struct session *session,
 		lines_label(&bound, "surer", verdict->raise, verbose ? NO_LIMIT : 2);
 	contributing(&bound, verdict);
 
+	text_cuda(&tail, session);
 	text_board(&tail, session);
 	text_losses(&tail, session, verbose);
 	if (verbose)

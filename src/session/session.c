@@ -81,6 +81,7 @@ void session_init(struct session *session)
 	session->throttle.cooling_active = -1;
 	session->throttle.margin_c = session->throttle.trip_c = NAN;
 	tegra_summary_init(&session->tegra);
+	cuda_summary_init(&session->cuda);
 	session->overhead.events = UNKNOWN_COUNT;
 	session->overhead.ns_per_switch = NAN;
 	session->overhead.cpu_share = NAN;
@@ -134,6 +135,7 @@ static void thread_account_init(struct thread_account *thread)
 	thread->major_faults = UNKNOWN_COUNT;
 	thread->schedstat_oncpu_ns = UNKNOWN_NS;
 	thread->schedstat_runq_ns = UNKNOWN_NS;
+	cuda_account_init(&thread->cuda);
 }
 
 struct thread_account *session_add_thread(struct session *session)
@@ -241,6 +243,7 @@ void thread_account_merge(struct thread_account *into, const struct thread_accou
 	add_known(&into->major_faults, from->major_faults);
 	add_known(&into->schedstat_oncpu_ns, from->schedstat_oncpu_ns);
 	add_known(&into->schedstat_runq_ns, from->schedstat_runq_ns);
+	cuda_account_merge(&into->cuda, &from->cuda);
 	add_known(&into->gaps, from->gaps);
 }
 

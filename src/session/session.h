@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "session/board_info.h"
+#include "session/cuda.h"
 #include "session/waits.h"
 
 #define UNKNOWN_NS    INT64_MIN
@@ -65,6 +66,8 @@ struct thread_account {
 	int64_t major_faults;
 	int64_t schedstat_oncpu_ns; /* the kernel's own books over the window; same caveat */
 	int64_t schedstat_runq_ns;
+
+	struct cuda_account cuda;
 
 	int64_t gaps; /* events that did not fit the state held; the sums stay exact */
 };
@@ -266,6 +269,7 @@ struct session {
 	struct tegra_series series;
 	struct board_info board; /* in a log, only what the lines give away */
 	struct throttle_summary throttle;
+	struct cuda_summary cuda;
 	bool board_guessed; /* from the lines of a log */
 	struct session_losses losses;
 	struct overhead overhead;
