@@ -9,7 +9,7 @@
 #define NEAR_BUCKETS 2
 #define NEAR_SHARE   0.75
 /* Many short intervals and a few long ones have a median too, but it is not their mean. */
-#define MEAN_OFF 0.15
+#define MEAN_OFF 0.10
 
 __u64 cuda_step_bucket_ns(__u32 bucket)
 {
