@@ -23,7 +23,8 @@ Q := @
 msg = @printf '  %-8s %s\n' '$(1)' '$(2)';
 endif
 
-ARCH := $(shell $(CC) -dumpmachine | sed -e 's/x86_64.*/x86/' -e 's/aarch64.*/arm64/')
+BPF_ARCH := $(shell $(CC) -dumpmachine | sed -e 's/x86_64.*/x86/' -e 's/aarch64.*/arm64/')
+ARCH := $(BPF_ARCH)
 LIBS := libbpf libdw libelf zlib jansson
 
 WARN     := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
@@ -33,10 +34,10 @@ override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Isrc -I. -Ibpf -I$(BUILD) $(WARN) $
 LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm
 # v2: the arm64 JIT has no atomic with a result before 5.18
 # No build path in the objects, so that two builds give the same bytes.
-BPFFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
+BPFFLAGS = -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Werror \
 	-Wno-unused-parameter -Ivmlinux -Ibpf
 
-RUNGS    := sched_btf sched_tracepoint block_tracepoint sampler fault_events
+RUNGS    := sched_btf sched_tracepoint block_tracepoint sampler fault_events cuda
 SKELS    := $(RUNGS:%=$(BUILD)/%.skel.h)
 SRCS     := $(sort $(wildcard src/*/*.c))
 OBJS     := $(SRCS:%.c=$(BUILD)/%.o)
@@ -98,7 +99,22 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -Itests/workloads -o $@ $< -lpthread -lm
 
-workloads: $(WORKLOADS)
+# The stand-in for the CUDA driver library, and what is linked to it.
+$(BUILD)/tests/workloads/libcuda.so.1: tests/workloads/fakecuda/libcuda.c \
+		$(wildcard tests/workloads/*.h tests/workloads/fakecuda/*.h)
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $< -lpthread
+
+$(BUILD)/tests/workloads/cuda_linked: tests/workloads/cuda_linked.c tests/workloads/cuda_app.c \
+		$(BUILD)/tests/workloads/libcuda.so.1 $(wildcard tests/workloads/fakecuda/*.h)
+	$(call msg,CC,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -Itests/workloads -o $@ $< \
+		$(BUILD)/tests/workloads/libcuda.so.1 -Wl,-rpath,'$$ORIGIN' -lpthread -lm
+
+$(BUILD)/tests/workloads/cuda_app: tests/workloads/fakecuda/fakecuda.h
+
+workloads: $(WORKLOADS) $(BUILD)/tests/workloads/libcuda.so.1
 unit: $(UNIT)
 
 deps:

@@ -26,8 +26,8 @@ for object in "$@"; do
 	if echo "$sections" | grep -E ' (kprobe|kretprobe|fentry|fexit|lsm|ksyscall|iter)[ /.]'; then
 		fail "$object" "a program type that stock Jetson kernels lack"
 	fi
-	case $object in
-	*sampler* | *fault_events* | *tracepoint*)
+	case ${object##*/} in
+	*tracepoint* | sampler* | fault_events* | cuda*)
 		if echo "$sections" | grep -E ' (tp_btf|raw_tp)[ /]'; then
 			fail "$object" "a program that needs type data"
 		fi

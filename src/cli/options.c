@@ -50,6 +50,8 @@ enum {
 	KEY_WITHOUT,
 	KEY_FOLDED,
 	KEY_USER_STACKS,
+	KEY_CUDA,
+	KEY_ITER,
 };
 
 static const struct argp_child children[] = {{&workload_argp, 0, NULL, 5}, {0}};
@@ -70,6 +72,14 @@ static const struct argp_option entries[] = {
 	{"interval", KEY_INTERVAL, "MS", 0, "Interval given to tegrastats (default 100)", 0},
 	{"gpu-hz", KEY_GPU_HZ, "HZ", 0,
 	 "Without tegrastats: read the GPU load this often, up to 1000 (default: with the rest)",
+	 0},
+	{"cuda", KEY_CUDA, "WHAT", 0,
+	 "Calls of the CUDA driver library: off, sync (waits; the default) or all (launches and "
+	 "copies too, about 2 us each)",
+	 0},
+	{"iter", KEY_ITER, "SYMBOL[@LIB]", 0,
+	 "Each call of that function of the program, or of a library, is one iteration; also "
+	 "usdt:PROVIDER:NAME[@LIB] (default: from the rhythm of the waits)",
 	 0},
 	{NULL, 0, NULL, 0, "Output:", 3},
 	{"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
@@ -126,6 +136,16 @@ static unsigned int parse_without(struct argp_state *state, const char *list)
 		argp_error(state, "--without takes %s, separated by commas, not '%s'",
 			   probes_names(), bad);
 	return set;
+}
+
+static enum cuda_mode parse_cuda_mode(struct argp_state *state, const char *text)
+{
+	for (int mode = CUDA_MODE_OFF; mode <= CUDA_MODE_ALL; mode++) {
+		if (!strcmp(text, cuda_mode_name(mode)))
+			return mode;
+	}
+	argp_error(state, "--cuda is off, sync or all, not '%s'", text);
+	return CUDA_MODE_OFF;
 }
 
 static error_t parse_output_option(int key, char *arg, struct options *options)
@@ -185,6 +205,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_GPU_HZ:
 		options->gpu_hz = (int)parse_number(state, arg, 1, 1000, "--gpu-hz");
+		return 0;
+	case KEY_CUDA:
+		options->cuda.mode = parse_cuda_mode(state, arg);
+		return 0;
+	case KEY_ITER:
+		if (iter_spec_parse(arg, &options->cuda.iter))
+			argp_error(state,
+				   "--iter is SYMBOL[@LIB] or usdt:PROVIDER:NAME[@LIB], not '%s'",
+				   arg);
 		return 0;
 	case KEY_RUNG:
 		if (rung_from_name(arg, &options->rung))
@@ -253,7 +282,8 @@ void options_parse(struct options *options, int argc, char **argv)
 	static const struct argp argp = {entries,  parse_option, args_doc, doc,
 					 children, NULL,	 NULL};
 
-	*options = (struct options){.follow = true, .interval_ms = 100};
+	*options =
+		(struct options){.follow = true, .interval_ms = 100, .cuda.mode = CUDA_MODE_SYNC};
 	workload_init(&options->workload);
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options))

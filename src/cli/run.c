@@ -262,6 +262,7 @@ static int begin_window(struct run *run)
 		msg_error("process %d ended before it could be traced", run->targets.items[0].pid);
 		return EXIT_NO_TARGET;
 	}
+	run_probes_prepare(&run->probes, now_ns());
 	accounts_take_baseline(run->accounts);
 	session->start_ns = now_ns() + PUBLISH_AHEAD_NS;
 	tracer_publish_begin(run->tracer, session->start_ns);

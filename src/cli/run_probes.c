@@ -25,6 +25,7 @@ static bool sees_no_syscalls(const struct session *session)
 int run_probes_open(struct run_probes *probes, const struct options *options, struct tracer *tracer,
 		    struct accounts *accounts, struct session *session)
 {
+	struct cuda_probe_options cuda = options->cuda;
 	struct samples_options samples = {.whole_stacks = options->user_stacks};
 	struct capability *capability = &session->capability;
 
@@ -32,7 +33,10 @@ int run_probes_open(struct run_probes *probes, const struct options *options, st
 	probes->waits = waits_new(tracer, accounts, session);
 	probes->mappings = mappings_new();
 	probes->symbols = user_symbols_new(probes->mappings);
-	if (!probes->waits || !probes->mappings || !probes->symbols)
+	if (options->without & PROBE_CUDA)
+		cuda.mode = CUDA_MODE_OFF;
+	probes->cuda = cuda_probe_new(&cuda, tracer, accounts, session);
+	if (!probes->waits || !probes->mappings || !probes->symbols || !probes->cuda)
 		return -ENOMEM;
 	if (wants(options, PROBE_BLOCK, "block I/O", capability))
 		probes->block = block_io_open(tracer, accounts, capability);
@@ -44,6 +48,11 @@ int run_probes_open(struct run_probes *probes, const struct options *options, st
 	if (wants(options, PROBE_FAULTS, "page faults by mapping", capability))
 		probes->faults = faults_open(tracer, accounts, probes->mappings, capability);
 	return 0;
+}
+
+void run_probes_prepare(struct run_probes *probes, int64_t now_ns)
+{
+	cuda_probe_begin(probes->cuda, now_ns);
 }
 
 void run_probes_begin(struct run_probes *probes, const struct target_set *targets, int64_t begin_ns)
@@ -67,6 +76,7 @@ void run_probes_tick(struct run_probes *probes, int64_t now_ns)
 	mappings_tick(probes->mappings);
 	samples_tick(probes->samples);
 	faults_tick(probes->faults, now_ns);
+	cuda_probe_tick(probes->cuda, now_ns);
 }
 
 void run_probes_drained(struct run_probes *probes)
@@ -89,6 +99,7 @@ void run_probes_finish(struct run_probes *probes, struct session *session)
 	user_symbols_resolve(probes->symbols);
 	samples_finish(probes->samples, session);
 	faults_finish(probes->faults, session);
+	cuda_probe_end(probes->cuda);
 }
 
 void run_probes_close(struct run_probes *probes)
@@ -100,4 +111,5 @@ void run_probes_close(struct run_probes *probes)
 	faults_close(probes->faults);
 	user_symbols_free(probes->symbols);
 	mappings_free(probes->mappings);
+	cuda_probe_free(probes->cuda);
 }

@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "probe/accounts.h"
 #include "probe/block_io.h"
+#include "probe/cuda.h"
 #include "probe/faults.h"
 #include "probe/mappings.h"
 #include "probe/samples.h"
@@ -26,11 +27,15 @@ struct run_probes {
 	struct user_symbols *symbols;
 	struct samples *samples;
 	struct faults *faults;
+	struct cuda_probe *cuda;
 };
 
 /* Those that --without leaves; what cannot be had is added to the capabilities. -ENOMEM or 0. */
 int run_probes_open(struct run_probes *probes, const struct options *options, struct tracer *tracer,
 		    struct accounts *accounts, struct session *session);
+
+/* The threads are seeded and the window is not published yet. */
+void run_probes_prepare(struct run_probes *probes, int64_t now_ns);
 
 /* The window begins at begin_ns. */
 void run_probes_begin(struct run_probes *probes, const struct target_set *targets,

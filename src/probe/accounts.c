@@ -291,6 +291,7 @@ static void init_account(struct thread_account *account, const struct tt_thread 
 	account->io_reads = account->io_writes = UNKNOWN_COUNT;
 	account->io_read_bytes = account->io_write_bytes = UNKNOWN_COUNT;
 	account->io_queue_ns = account->io_device_ns = UNKNOWN_NS;
+	cuda_account_init(&account->cuda);
 }
 
 static void add_books(struct thread_account *account, const struct books *before,

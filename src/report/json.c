@@ -290,6 +290,7 @@ json_t *report_json(const struct session *session, const struct verdict *verdict
 	json_put(&report, "top_processes", json_top_processes(session));
 	json_put(&report, "pressure", json_pressure(session));
 	json_put(&report, "tegra", json_tegra(session));
+	json_put(&report, "cuda", traced ? json_cuda(&session->cuda) : json_null());
 	json_put(&report, "roofline",
 		 verdict->has_roofline
 			 ? roofline_json(&verdict->roofline_input, &verdict->roofline_point)

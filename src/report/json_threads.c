@@ -92,6 +92,7 @@ static json_t *thread_json(const struct thread_account *thread)
 	json_put(&object, "io", io_json(thread));
 	json_put(&object, "oncpu_samples", json_oncpu_samples(&thread->oncpu_samples));
 	json_put(&object, "schedstat", schedstat_json(thread));
+	json_put(&object, "cuda", json_thread_cuda(&thread->cuda));
 	json_put(&object, "gaps", json_count(thread->gaps));
 	return object;
 }

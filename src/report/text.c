@@ -248,6 +248,7 @@ static void report(struct lines *lines, const struct session *session,
 	contributing(&bound, verdict);
 	notes(&bound, verdict, verbose ? NO_LIMIT : MAX_NOTES);
 
+	text_cuda(&board, session);
 	text_board(&board, session);
 	text_losses(&tail, session, verbose);
 	if (verbose)

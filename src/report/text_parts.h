@@ -62,6 +62,10 @@ void text_losses(struct lines *lines, const struct session *session, bool verbos
 /* How long, on what, in which way. */
 void text_measured(struct lines *lines, const struct session *session);
 
+/* Waits for the GPU inside CUDA calls, and iterations; with -v every kind of call and the cost. */
+void text_cuda(struct lines *lines, const struct session *session);
+void text_cuda_details(struct lines *lines, const struct session *session);
+
 /* Only with -v: all threads with the identity; then CPUs, sensors, what is missing, overhead. */
 void text_threads(struct lines *lines, const struct session *session);
 void text_details(struct lines *lines, const struct session *session);

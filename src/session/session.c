@@ -84,6 +84,7 @@ void session_init(struct session *session)
 	session->throttle.cpu_clock_share = NAN;
 	session->throttle.margin_c = session->throttle.trip_c = NAN;
 	tegra_summary_init(&session->tegra);
+	cuda_summary_init(&session->cuda);
 	session->overhead.events = UNKNOWN_COUNT;
 	session->overhead.ns_per_switch = NAN;
 	session->overhead.cpu_share = NAN;
@@ -154,6 +155,7 @@ static void thread_account_init(struct thread_account *thread)
 	thread->io_reads = thread->io_writes = UNKNOWN_COUNT;
 	thread->io_read_bytes = thread->io_write_bytes = UNKNOWN_COUNT;
 	thread->io_queue_ns = thread->io_device_ns = UNKNOWN_NS;
+	cuda_account_init(&thread->cuda);
 }
 
 struct thread_account *session_add_thread(struct session *session)
@@ -283,6 +285,7 @@ void thread_account_merge(struct thread_account *into, const struct thread_accou
 	add_known(&into->io_write_bytes, from->io_write_bytes);
 	add_known(&into->io_queue_ns, from->io_queue_ns);
 	add_known(&into->io_device_ns, from->io_device_ns);
+	cuda_account_merge(&into->cuda, &from->cuda);
 	add_known(&into->gaps, from->gaps);
 }
 

@@ -20,6 +20,7 @@
 #include "session/pressure.h"
 #include "session/faults.h"
 #include "session/oncpu.h"
+#include "session/cuda.h"
 #include "session/waits.h"
 
 #define UNKNOWN_NS    INT64_MIN
@@ -77,6 +78,7 @@ struct thread_account {
 	int64_t io_reads, io_writes;
 	int64_t io_read_bytes, io_write_bytes;
 	int64_t io_queue_ns, io_device_ns;
+	struct cuda_account cuda;
 
 	int64_t gaps; /* events that did not fit the state held; the sums stay exact */
 };
@@ -310,6 +312,7 @@ struct session {
 	struct tegra_series series;
 	struct board_info board; /* in a log, only what the lines give away */
 	struct throttle_summary throttle;
+	struct cuda_summary cuda;
 	bool board_guessed; /* from the lines of a log */
 	struct session_losses losses;
 	struct overhead overhead;

@@ -368,6 +368,37 @@ static void check_stopped(const struct run *run)
 		low / 1000000, high / 1000000, least / 1000000, most / 1000000);
 }
 
+/* Argument registers, uprobes and their returns: every call counted, and its time. */
+static void check_cuda(const struct run *run)
+{
+	static const char *const counts[] = {"sync_calls",     "polls",	 "launches",
+					     "graph_launches", "copies", "copy_bytes"};
+	const json_t *row = find(run->rows, "comm", "infer-0");
+	const json_t *books = find(run->books, "name", "infer-0");
+	const json_t *cuda = json_object_get(row, "cuda");
+	int64_t queued = runq(row), sync = number(cuda, "sync_ns"), most = number(books, "sync_ns");
+	int64_t lost = number(run->report, "cuda.lost"),
+		nested = number(run->report, "cuda.nested");
+	const char *wrong = NULL;
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		if (number(cuda, counts[i]) != number(books, counts[i]))
+			wrong = counts[i];
+	}
+	verdict(!wrong && lost == 3 && nested == 19 && sync <= most &&
+			(double)sync > 0.95 * (double)most - (double)queued,
+		"%s%s; in waits %+.2f %%, spinning %+.2f %%; lost %" PRId64 ", nested %" PRId64
+		", %" PRId64 " ns a call",
+		wrong ? wrong : "every call counted", wrong ? " differ" : "",
+		off_by(sync, most) * 100,
+		off_by(number(cuda, "spin_ns"),
+		       number(books, "sync_cpu_ns") + number(books, "poll_cpu_ns")) *
+			100,
+		lost, nested,
+		(int64_t)json_real_value(
+			json_object_get(json_object_get(run->report, "cuda"), "ns_per_call")));
+}
+
 static int check_demo(const char *wanted, const char *path)
 {
 	const json_t *found = json_object_get(load(path), "verdict");
@@ -383,8 +414,10 @@ static int check_load(const char *which, char **args)
 		const char *which;
 		void (*check)(const struct run *run);
 	} checks[] = {
-		{"hog", check_hog},	{"sleepers", check_sleepers}, {"pingpong", check_pingpong},
-		{"churn", check_churn}, {"exec_thread", check_exec},  {"stopped", check_stopped},
+		{"hog", check_hog},	      {"sleepers", check_sleepers},
+		{"pingpong", check_pingpong}, {"churn", check_churn},
+		{"exec_thread", check_exec},  {"stopped", check_stopped},
+		{"libcuda.so.1", check_cuda},
 	};
 	struct run run = {.rung = args[1]};
 
