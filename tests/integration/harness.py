@@ -24,6 +24,8 @@ LIMIT = 120
 
 
 def workload(name):
+    if name.endswith(".py"):
+        return os.path.join(os.path.dirname(__file__), "../workloads", name)
     return f"{BUILD}/tests/workloads/{name}"
 
 
@@ -105,6 +107,10 @@ def runq_ns(row):
 
 def switches(row):
     return row["switches"]["voluntary"] + row["switches"]["involuntary"]
+
+
+def edges_of(report, row):
+    return [edge for edge in report["edges"] if edge["waiter"] == row["tid"]]
 
 
 def cpu_taken_ns():
