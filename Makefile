@@ -36,7 +36,7 @@ LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm
 BPFFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-unused-parameter -Ivmlinux -Ibpf
 
-RUNGS    := sched_btf sched_tracepoint sampler fault_events
+RUNGS    := sched_btf sched_tracepoint block_tracepoint sampler fault_events
 SKELS    := $(RUNGS:%=$(BUILD)/%.skel.h)
 SRCS     := $(sort $(wildcard src/*/*.c))
 OBJS     := $(SRCS:%.c=$(BUILD)/%.o)

@@ -49,7 +49,12 @@ enum tt_switch_out {
 #define TT_FLAG_EXECED	 0x10u /* exec seen; the name changed */
 #define TT_FLAG_SUCCEEDS 0x20u /* continues a RENAMED record */
 
-/* No tid has this bit. */
+/* In the flags too: how many sleeps are walked before they are judged short again. */
+#define TT_LONG_SHIFT 8
+#define TT_LONG_MASK  0xf00u
+#define TT_LONG_KEPT  8u
+
+/* No TT_WAKER has this bit. */
 #define TT_PEND 0x80000000u
 
 /*
@@ -62,8 +67,8 @@ struct tt_thread {
 	__u32 tgid;
 	__u32 bucket; /* enum tt_bucket */
 	__u32 flags;
-	__u32 pend; /* TT_PEND | tid of the waker of a wake not yet committed; 0 = none */
-	__u32 last_waker;
+	__u32 pend;	  /* TT_PEND | TT_WAKER of a wake not yet committed; 0 = none */
+	__u32 last_waker; /* TT_WAKER */
 	__u64 runq_max_ns;
 	__u32 runq_count;
 	__u32 wakes;
@@ -86,7 +91,12 @@ struct tt_thread {
 	__u32 successor;      /* slot of the record that continues a RENAMED one */
 
 	char comm[TT_COMM_LEN]; /* filled at death or exec; the living are asked in /proc */
-	__u64 pad[4];
+
+	__u32 in_gpu_call; /* inside a CUDA synchronisation call; written by the thread itself */
+	__u32 cause;	   /* of the last wake, as a `via` for those that it wakes; 0 */
+	__u64 woken_ns;	   /* when that was */
+	__u64 site_kernel_stack; /* of the sleep under way, where it is taken at the switch-out */
+	__u64 site_user_stack;
 };
 
 _Static_assert(sizeof(struct tt_thread) == 320, "record layout, five cache lines");
@@ -109,11 +119,12 @@ struct tt_slot_line {
 #define TT_WAKER_KIND_SHIFT 28
 #define TT_WAKER_ID_MASK    0x0fffffffu
 enum tt_waker_kind {
-	TT_WAKER_TASK = 0, /* id 0 with nothing known: no waker was seen */
+	TT_WAKER_TASK = 0, /* by tid; 0 is an interrupt, not told which, over the idle task */
 	TT_WAKER_IRQ = 1,  /* hard interrupt, by number */
 	TT_WAKER_SOFTIRQ = 2,
 	TT_WAKER_TIMER = 3, /* a high-resolution timer ran out */
 	TT_WAKER_DISK = 4,  /* only as `via`: the waker itself had waited for a block device */
+	TT_WAKER_UNSEEN = 5,
 };
 
 #define TT_WAKER(kind, id) (((__u32)(kind) << TT_WAKER_KIND_SHIFT) | ((id)&TT_WAKER_ID_MASK))
@@ -121,7 +132,7 @@ enum tt_waker_kind {
 #define TT_SITE_IOWAIT	   0x1u /* in_iowait at the switch-out */
 #define TT_SITE_GPU_CALL   0x2u /* inside a CUDA synchronisation call */
 #define TT_SITE_FUTEX_LOCK 0x4u /* futex wait as a contended mutex does it */
-#define TT_SITE_STACK_LOST 0x8u /* a stack was due and could not be kept */
+#define TT_SITE_FIRST	   0x8u /* asleep since the window's begin */
 
 /* tt_edge_key.syscall: 0 = the rung cannot see it */
 #define TT_SYSCALL(nr)	((__u16)((nr) + 1))
@@ -131,7 +142,7 @@ enum tt_waker_kind {
 struct tt_edge_key {
 	__u32 slot;
 	__u32 waker;
-	__u32 via; /* what woke the waker, when that was a moment ago and no traced thread; 0 */
+	__u32 via; /* TT_WAKER of the waker's own last wake, a moment ago; 0 = none, or a traced thread */
 	__u32 arg; /* first argument of the syscall, low half: descriptor or futex address */
 	__u16 syscall;
 	__u16 flags;	    /* TT_SITE_* */
@@ -149,6 +160,30 @@ struct tt_edge {
 };
 
 _Static_assert(sizeof(struct tt_edge_key) == 40, "no padding: it is hashed");
+
+/* A sleep at least this long pays for a stack; in the middle of what a walk costs (2 us) x 50. */
+#define TT_STACK_MIN_NS 100000
+/* A shorter one in so many, where the stack must be taken before the length is known. */
+#define TT_STACK_SAMPLE 32
+
+/* What woke the waker counts as the cause of a wake by it for so long. */
+#define TT_VIA_NS 10000000
+
+/* Who had the CPU just before a traced thread got it, after a run-queue delay of this length. */
+#define TT_HOLDER_MIN_NS 10000
+#define TT_MAX_HOLDERS	 8192
+
+struct tt_holder_key {
+	__u32 slot; /* of the thread that waited */
+	__u32 tid;  /* of the holder; 0 = idle */
+};
+
+struct tt_holder {
+	__u64 ns;
+	__u32 count;
+	__u32 pad;
+	char comm[TT_COMM_LEN];
+};
 
 /* Return addresses, innermost first, 0 after the last. */
 #define TT_STACK_DEPTH 48
@@ -174,6 +209,9 @@ struct tt_window {
 struct tt_losses {
 	__u64 no_slot;	 /* thread born while every slot was taken */
 	__u64 tid_range; /* tid beyond the table made for pid_max */
+	__u64 edges;	 /* wait whose edge could not be kept */
+	__u64 stacks;	 /* stack that was due and could not be taken or kept */
+	__u64 holders;	 /* run-queue delay whose holder could not be kept */
 };
 
 #endif /* __TEGRATRACE_ABI_H */

@@ -11,6 +11,8 @@
 
 #include "target.h"
 #include "thread_state.h"
+#include "waits.h"
+#include "waker.h"
 
 /* Sized by the loader: the number of slots. */
 struct {
@@ -30,8 +32,6 @@ struct {
 	__uint(max_entries, 1);
 	__type(value, __u32);
 } free_slots SEC(".maps");
-
-struct tt_losses losses;
 
 const volatile bool follow_children = true;
 
@@ -91,14 +91,16 @@ static __always_inline void on_dead(struct tt_thread *t)
  * One clock reading closes prev and opens next, so no time falls between them. `ran_ns`: how long
  * prev ran, or TT_RAN_UNKNOWN; then `cpu_free` is where this CPU's last switch is kept.
  */
-static __always_inline void handle_switch(__u32 prev_slot, __u32 next_slot, enum tt_switch_out how,
-					  __u64 ran_ns, __u64 *cpu_free)
+static __always_inline struct tt_in handle_switch(__u32 prev_slot, __u32 next_slot,
+						  enum tt_switch_out how, __u64 ran_ns,
+						  __u64 *cpu_free)
 {
 	__u64 now = bpf_ktime_get_ns();
+	struct tt_in in = {};
 	struct tt_thread *t;
 
 	if (!in_window(now))
-		return;
+		return in;
 	t = thread_at(prev_slot);
 	if (t && t->bucket == TT_DEAD) {
 		switch_out_of_dead(t, now, how);
@@ -109,9 +111,10 @@ static __always_inline void handle_switch(__u32 prev_slot, __u32 next_slot, enum
 	}
 	t = thread_at(next_slot);
 	if (t)
-		tt_switch_in(t, now, window.begin_ns);
+		in = tt_switch_in(t, now, window.begin_ns);
 	if (cpu_free)
 		*cpu_free = now;
+	return in;
 }
 
 static __always_inline void handle_waking(__u32 tid)
@@ -119,15 +122,52 @@ static __always_inline void handle_waking(__u32 tid)
 	struct tt_thread *t = thread_of(tid);
 
 	if (t)
-		tt_waking(t, (__u32)bpf_get_current_pid_tgid());
+		tt_waking(t, current_waker());
 }
 
-static __always_inline void handle_wakeup(struct tt_thread *t, __u64 ran_ns)
+static __always_inline bool is_task(__u32 waker)
+{
+	return waker >> TT_WAKER_KIND_SHIFT == TT_WAKER_TASK;
+}
+
+static __always_inline __u16 site_flags(const struct tt_thread *t, __u32 bucket)
+{
+	return (bucket == TT_OFF_DISK ? TT_SITE_IOWAIT : 0) |
+	       (t->in_gpu_call ? TT_SITE_GPU_CALL : 0);
+}
+
+/* A sleep whose wakeup was missed: all but the site. */
+static __always_inline void unseen_wake(__u32 slot, const struct tt_thread *t, __u32 bucket,
+					struct tt_edge_key *key)
+{
+	key->slot = slot;
+	key->waker = TT_WAKER(TT_WAKER_UNSEEN, 0);
+	key->flags = site_flags(t, bucket);
+}
+
+/*
+ * Returns true when a sleep ended; then `key` has all that does not depend on the rung and the
+ * caller adds the site.
+ */
+static __always_inline bool handle_wakeup(__u32 slot, struct tt_thread *t, __u64 ran_ns,
+					  struct tt_wake *wake, struct tt_edge_key *key)
 {
 	__u64 now = bpf_ktime_get_ns();
+	struct tt_thread *waker;
 
-	if (in_window(now))
-		tt_wakeup(t, now, window.begin_ns, ran_ns);
+	if (!in_window(now))
+		return false;
+	*wake = tt_wakeup(t, now, window.begin_ns, ran_ns);
+	if (!wake->bucket)
+		return false;
+	waker = is_task(wake->waker) ? thread_of(wake->waker) : 0;
+	key->slot = slot;
+	key->waker = wake->waker;
+	key->via = waker ? tt_cause(waker, now) : 0;
+	key->flags = site_flags(t, wake->bucket) | (wake->first ? TT_SITE_FIRST : 0);
+	tt_set_cause(t, wake, waker != 0);
+	tt_note_length(t, wake->slept_ns);
+	return true;
 }
 
 static __always_inline void handle_wakeup_new(__u32 tid)

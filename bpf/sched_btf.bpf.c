@@ -8,6 +8,7 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 #include "account.h"
+#include "site_btf.h"
 
 /* linux/sched.h, raw task state since 4.14 */
 #define TASK_STOPPED_BITS  0x000c /* __TASK_STOPPED, __TASK_TRACED */
@@ -58,15 +59,58 @@ static __always_inline __u64 slice_ns(struct task_struct *task)
 	return task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
 }
 
+/*
+ * Of a delay that ends now, what the task before it had: its slice. The rest was another's, who is
+ * not known. A real-time task's slice is not counted by the kernel and idle has none: all of it.
+ */
+static __always_inline __u64 held_cpu_ns(struct task_struct *prev, __u64 delay_ns)
+{
+	__u64 slice;
+
+	if (!prev->pid)
+		return delay_ns;
+	slice = slice_ns(prev);
+	return slice < delay_ns ? slice : delay_ns;
+}
+
+static __always_inline void keep_unseen(struct task_struct *next, __u32 slot,
+					const struct tt_in *in)
+{
+	struct tt_thread *t = thread_at(slot);
+	struct tt_edge_key key = {};
+
+	if (!t)
+		return;
+	unseen_wake(slot, t, in->bucket, &key);
+	add_site(next, t, in->slept_ns, &key);
+	keep_edge(&key, in->slept_ns);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	__u32 prev_slot = slot_of(prev->pid), next_slot = slot_of(next->pid);
+	enum tt_switch_out how = TT_OUT_RUNNABLE;
+	__u64 slice = 0;
+	struct tt_in in;
 
-	if (prev_slot)
-		handle_switch(prev_slot, next_slot, how_out(prev), slice_ns(prev), 0);
-	else if (next_slot)
-		handle_switch(0, next_slot, TT_OUT_RUNNABLE, 0, 0);
+	if (!(prev_slot | next_slot))
+		return 0;
+	if (prev_slot) {
+		how = how_out(prev);
+		slice = slice_ns(prev);
+		if (user_stacks && how == TT_OUT_SLEEP) {
+			struct tt_thread *t = thread_at(prev_slot);
+
+			if (t)
+				take_own_stacks(ctx, t, false);
+		}
+	}
+	in = handle_switch(prev_slot, next_slot, how, slice, 0);
+	if (in.delay_ns >= TT_HOLDER_MIN_NS)
+		keep_holder(next_slot, prev->pid, prev->comm, held_cpu_ns(prev, in.delay_ns));
+	if (in.bucket)
+		keep_unseen(next, next_slot, &in);
 	return 0;
 }
 
@@ -80,11 +124,19 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(sched_wakeup, struct task_struct *p)
 {
-	struct tt_thread *t = thread_of(p->pid);
+	__u32 slot = slot_of(p->pid);
+	struct tt_thread *t = thread_at(slot);
+	struct tt_edge_key key = {};
+	struct tt_wake wake;
+	__u64 ran_ns;
 
-	if (t)
-		handle_wakeup(t,
-			      t->bucket == TT_ONCPU && !p->on_cpu ? slice_ns(p) : TT_RAN_UNKNOWN);
+	if (!t)
+		return 0;
+	ran_ns = t->bucket == TT_ONCPU && !p->on_cpu ? slice_ns(p) : TT_RAN_UNKNOWN;
+	if (!handle_wakeup(slot, t, ran_ns, &wake, &key))
+		return 0;
+	add_site(p, t, wake.slept_ns, &key);
+	keep_edge(&key, wake.slept_ns);
 	return 0;
 }
 
@@ -113,6 +165,48 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(sched_process_exit, struct task_struct *p)
 {
 	handle_exit(p->pid);
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(irq_handler_entry, int irq)
+{
+	enter_irq(irq);
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int BPF_PROG(irq_handler_exit)
+{
+	leave_irq();
+	return 0;
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(softirq_entry, unsigned int vector)
+{
+	enter_softirq(vector);
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(softirq_exit)
+{
+	leave_softirq();
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(hrtimer_expire_entry)
+{
+	enter_timer();
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(hrtimer_expire_exit)
+{
+	leave_timer();
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 const volatile __u32 off_switch_prev_pid;
 const volatile __u32 off_switch_prev_state;
 const volatile __u32 off_switch_next_pid;
+const volatile __u32 off_switch_prev_comm;
 const volatile __u32 off_waking_pid;
 const volatile __u32 off_wakeup_pid;
 const volatile __u32 off_wakeup_new_pid;
@@ -23,6 +24,8 @@ const volatile __u32 off_newtask_clone_flags;
 const volatile __u32 off_exec_pid;
 const volatile __u32 off_exec_old_pid;
 const volatile __u32 off_exit_pid;
+const volatile __u32 off_irq_entry_irq;
+const volatile __u32 off_softirq_entry_vec;
 
 /*
  * The verifier takes only constant offsets from a context, and rejects a pointer moved by a
@@ -90,16 +93,55 @@ static struct {
 	__u64 pad[7];
 } cpu_free[TT_MAX_CPUS];
 
+/* The task that goes out is the current one: only now can its stacks be walked. */
+static __always_inline void before_sleep(void *ctx, __u32 slot)
+{
+	struct tt_thread *t = thread_at(slot);
+
+	if (t && (kernel_stacks || user_stacks))
+		take_own_stacks(ctx, t, kernel_stacks);
+}
+
+static __always_inline void keep_site(const struct tt_thread *t, struct tt_edge_key *key,
+				      __u64 slept_ns)
+{
+	key->kernel_stack = t->site_kernel_stack;
+	key->user_stack = t->site_user_stack;
+	keep_edge(key, slept_ns);
+}
+
+static __always_inline void keep_unseen(__u32 slot, const struct tt_in *in)
+{
+	struct tt_thread *t = thread_at(slot);
+	struct tt_edge_key key = {};
+
+	if (!t)
+		return;
+	unseen_wake(slot, t, in->bucket, &key);
+	keep_site(t, &key, in->slept_ns);
+}
+
 SEC("tracepoint/sched/sched_switch")
 int sched_switch(void *ctx)
 {
-	__u32 prev_slot = slot_of(ctx_u32(ctx, off_switch_prev_pid));
+	__u32 prev_tid = ctx_u32(ctx, off_switch_prev_pid);
+	__u32 prev_slot = slot_of(prev_tid);
 	__u32 next_slot = slot_of(ctx_u32(ctx, off_switch_next_pid));
+	enum tt_switch_out how;
+	struct tt_in in;
 
-	if (prev_slot | next_slot)
-		handle_switch(prev_slot, next_slot, how_out(ctx_u32(ctx, off_switch_prev_state)),
-			      TT_RAN_UNKNOWN,
-			      &cpu_free[bpf_get_smp_processor_id() & (TT_MAX_CPUS - 1)].ns);
+	if (!(prev_slot | next_slot))
+		return 1;
+	how = how_out(ctx_u32(ctx, off_switch_prev_state));
+	if (prev_slot && how == TT_OUT_SLEEP)
+		before_sleep(ctx, prev_slot);
+	in = handle_switch(prev_slot, next_slot, how, TT_RAN_UNKNOWN,
+			   &cpu_free[bpf_get_smp_processor_id() & (TT_MAX_CPUS - 1)].ns);
+	if (in.delay_ns >= TT_HOLDER_MIN_NS)
+		keep_holder(next_slot, prev_tid, (const char *)ctx + off_switch_prev_comm,
+			    in.delay_ns);
+	if (in.bucket)
+		keep_unseen(next_slot, &in);
 	return 1;
 }
 
@@ -113,10 +155,14 @@ int sched_waking(void *ctx)
 SEC("tracepoint/sched/sched_wakeup")
 int sched_wakeup(void *ctx)
 {
-	struct tt_thread *t = thread_of(ctx_u32(ctx, off_wakeup_pid));
+	__u32 slot = slot_of(ctx_u32(ctx, off_wakeup_pid));
+	struct tt_thread *t = thread_at(slot);
+	struct tt_edge_key key = {};
+	struct tt_wake wake;
 
-	if (t)
-		handle_wakeup(t, TT_RAN_UNKNOWN);
+	if (!t || !handle_wakeup(slot, t, TT_RAN_UNKNOWN, &wake, &key))
+		return 1;
+	keep_site(t, &key, wake.slept_ns);
 	return 1;
 }
 
@@ -145,6 +191,48 @@ SEC("tracepoint/sched/sched_process_exit")
 int sched_process_exit(void *ctx)
 {
 	handle_exit(ctx_u32(ctx, off_exit_pid));
+	return 1;
+}
+
+SEC("tracepoint/irq/irq_handler_entry")
+int irq_handler_entry(void *ctx)
+{
+	enter_irq(ctx_u32(ctx, off_irq_entry_irq));
+	return 1;
+}
+
+SEC("tracepoint/irq/irq_handler_exit")
+int irq_handler_exit(void *ctx)
+{
+	leave_irq();
+	return 1;
+}
+
+SEC("tracepoint/irq/softirq_entry")
+int softirq_entry(void *ctx)
+{
+	enter_softirq(ctx_u32(ctx, off_softirq_entry_vec));
+	return 1;
+}
+
+SEC("tracepoint/irq/softirq_exit")
+int softirq_exit(void *ctx)
+{
+	leave_softirq();
+	return 1;
+}
+
+SEC("tracepoint/timer/hrtimer_expire_entry")
+int hrtimer_expire_entry(void *ctx)
+{
+	enter_timer();
+	return 1;
+}
+
+SEC("tracepoint/timer/hrtimer_expire_exit")
+int hrtimer_expire_exit(void *ctx)
+{
+	leave_timer();
 	return 1;
 }
 

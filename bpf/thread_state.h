@@ -10,6 +10,8 @@
 #ifndef __TEGRATRACE_THREAD_STATE_H
 #define __TEGRATRACE_THREAD_STATE_H
 
+#include <stdbool.h>
+
 #include "abi.h"
 
 #ifndef __always_inline
@@ -139,7 +141,8 @@ static __always_inline void tt_switch_out(struct tt_thread *t, __u64 now, __u64 
 		t->t_death_ns = t->t_last_ns;
 }
 
-static __always_inline void tt_runq_sample(struct tt_thread *t, __u64 delay_ns)
+/* Returns the delay. */
+static __always_inline __u64 tt_runq_sample(struct tt_thread *t, __u64 delay_ns)
 {
 	__u64 i = tt_hist_index(delay_ns);
 
@@ -153,18 +156,27 @@ static __always_inline void tt_runq_sample(struct tt_thread *t, __u64 delay_ns)
 	__asm__ volatile("" : "+r"(i));
 	if (i < TT_HIST_BUCKETS)
 		t->runq_hist[i]++;
+	return delay_ns;
 }
 
-static __always_inline void tt_switch_in(struct tt_thread *t, __u64 now, __u64 begin)
+/* What a switch-in ended. */
+struct tt_in {
+	__u64 delay_ns; /* in the run queue; 0 when its length is not known */
+	__u64 slept_ns; /* of a sleep whose wakeup was missed */
+	__u32 bucket;	/* of that sleep; 0 = none */
+};
+
+static __always_inline struct tt_in tt_switch_in(struct tt_thread *t, __u64 now, __u64 begin)
 {
+	struct tt_in in = {};
 	__u32 held = t->bucket;
 
 	if (held == TT_DEAD)
-		return;
+		return in;
 	t->pend = 0;
 	if (held == TT_RUNQ_WAKE || held == TT_RUNQ_PREEMPT) {
-		tt_runq_sample(t, tt_charge(t, now, begin, held, TT_ONCPU));
-		return;
+		in.delay_ns = tt_runq_sample(t, tt_charge(t, now, begin, held, TT_ONCPU));
+		return in;
 	}
 	if (held == TT_UNKNOWN) {
 		/*
@@ -178,25 +190,38 @@ static __always_inline void tt_switch_in(struct tt_thread *t, __u64 now, __u64 b
 		if (held == TT_ONCPU)
 			held = TT_UNKNOWN; /* the switch-out was missed: it ran for a part only */
 	}
-	tt_charge(t, now, begin, held, TT_ONCPU);
+	in.slept_ns = tt_charge(t, now, begin, held, TT_ONCPU);
+	in.bucket = held >= TT_OFF_FIRST ? held : 0;
+	return in;
 }
 
 /*
  * Only names the waker; it may come before the sleeper's own switch-out, so no state moves here.
- * A wake from an interrupt over the idle task has tid 0: that is a waker too.
  */
-static __always_inline void tt_waking(struct tt_thread *t, __u32 waker_tid)
+static __always_inline void tt_waking(struct tt_thread *t, __u32 waker)
 {
-	t->pend = waker_tid | TT_PEND;
+	t->pend = waker | TT_PEND;
 }
 
-static __always_inline void tt_commit_wake(struct tt_thread *t, __u32 pend)
+/* A sleep that a wakeup ended. */
+struct tt_wake {
+	__u64 slept_ns;
+	__u32 bucket; /* that was held: TT_OFF_FIRST or above; 0 = no sleep ended */
+	__u32 waker;
+	bool first; /* asleep since the window's begin: why was not seen */
+};
+
+/* Returns the waker. */
+static __always_inline __u32 tt_commit_wake(struct tt_thread *t, __u64 now, __u32 pend)
 {
 	t->wakes++;
-	if (pend)
-		t->last_waker = pend & ~TT_PEND;
-	else
+	t->woken_ns = now;
+	if (!pend) {
 		t->gap_waker++;
+		return TT_WAKER(TT_WAKER_UNSEEN, 0);
+	}
+	t->last_waker = pend & ~TT_PEND;
+	return t->last_waker;
 }
 
 /*
@@ -204,28 +229,74 @@ static __always_inline void tt_commit_wake(struct tt_thread *t, __u32 pend)
  * else TT_RAN_UNKNOWN. A wakeup of a thread held as running is spurious unless that is known: then
  * its switch-out was missed, and it ran for ran_ns and slept since.
  */
-static __always_inline void tt_wakeup(struct tt_thread *t, __u64 now, __u64 begin, __u64 ran_ns)
+static __always_inline struct tt_wake tt_wakeup(struct tt_thread *t, __u64 now, __u64 begin,
+						__u64 ran_ns)
 {
 	__u32 held = t->bucket, pend = t->pend;
 	__u64 last = t->t_last_ns ? t->t_last_ns : begin;
+	struct tt_wake wake = {};
 
 	if (held == TT_DEAD)
-		return;
+		return wake;
 	t->pend = 0;
 	if (held == TT_ONCPU && ran_ns != TT_RAN_UNKNOWN) {
 		t->gap_switch_in++;
-		tt_commit_wake(t, pend);
+		wake.waker = tt_commit_wake(t, now, pend);
 		tt_split(t, now, begin, last + ran_ns, TT_ONCPU, TT_OFF_OTHER, TT_RUNQ_WAKE);
-		return;
+		wake.slept_ns = now > last + ran_ns ? now - last - ran_ns : 0;
+		wake.bucket = TT_OFF_OTHER;
+		return wake;
 	}
 	if (held >= TT_ONCPU && held <= TT_RUNQ_PREEMPT) {
 		t->spurious_wakes++;
-		return;
+		return wake;
 	}
-	if (held == TT_UNKNOWN)
-		held = TT_OFF_OTHER; /* asleep since begin; the reason was not seen */
-	tt_commit_wake(t, pend);
-	tt_charge(t, now, begin, held, TT_RUNQ_WAKE);
+	if (held == TT_UNKNOWN) {
+		held = TT_OFF_OTHER;
+		wake.first = !t->t_last_ns;
+	}
+	wake.waker = tt_commit_wake(t, now, pend);
+	wake.slept_ns = tt_charge(t, now, begin, held, TT_RUNQ_WAKE);
+	wake.bucket = held >= TT_OFF_FIRST ? held : 0;
+	return wake;
+}
+
+/*
+ * What woke this thread, told to those that it wakes in turn: an interrupt, a task that is not
+ * traced, or that it had waited for a disk. A wake by a traced thread passes nothing on, so a cause
+ * travels one hop and no chain builds up.
+ */
+static __always_inline void tt_set_cause(struct tt_thread *t, const struct tt_wake *wake,
+					 bool waker_is_traced)
+{
+	if (wake->bucket == TT_OFF_DISK)
+		t->cause = TT_WAKER(TT_WAKER_DISK, 0);
+	else if (waker_is_traced || wake->waker == TT_WAKER(TT_WAKER_UNSEEN, 0))
+		t->cause = 0;
+	else
+		t->cause = wake->waker;
+}
+
+static __always_inline __u32 tt_cause(const struct tt_thread *waker, __u64 now)
+{
+	return now - waker->woken_ns < TT_VIA_NS ? waker->cause : 0;
+}
+
+/*
+ * Does the sleep that begins now pay for a stack? Its length is not known: judged by the last ones,
+ * of which a thread may mix short and long.
+ */
+static __always_inline bool tt_wants_stack(const struct tt_thread *t)
+{
+	return t->flags & TT_LONG_MASK || t->switches_voluntary % TT_STACK_SAMPLE == 0;
+}
+
+static __always_inline void tt_note_length(struct tt_thread *t, __u64 slept_ns)
+{
+	if (slept_ns >= TT_STACK_MIN_NS)
+		t->flags = (t->flags & ~TT_LONG_MASK) | TT_LONG_KEPT << TT_LONG_SHIFT;
+	else if (t->flags & TT_LONG_MASK)
+		t->flags -= 1u << TT_LONG_SHIFT;
 }
 
 /* The thread exists from its first wakeup on: between creation and that it cannot run. */

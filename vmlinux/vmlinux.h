@@ -25,15 +25,22 @@ typedef __u16 __sum16;
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_HASH = 5,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_STACK = 23,
 };
 
-/* enum, uapi/linux/bpf.h */
+/* enums, uapi/linux/bpf.h */
 #define BPF_ANY		 0
-#define BPF_F_USER_STACK (1ULL << 8)
+#define BPF_NOEXIST	 1
 #define BPF_F_MMAPABLE	 (1U << 10)
+#define BPF_F_USER_STACK (1ULL << 8)
 
+/* Looked up in the kernel's BTF, to know whether it has the helper (5.15, dd6e10fbd9fb). */
+enum bpf_func_id {
+	BPF_FUNC_task_pt_regs = 175,
+};
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct sched_entity {
@@ -54,6 +61,7 @@ struct task_struct {
 	unsigned int on_rq;
 	struct sched_entity se;
 	unsigned long jobctl;
+	void *stack;
 	unsigned in_iowait : 1;
 	int pid;
 	int tgid;
@@ -66,6 +74,24 @@ struct task_struct___before_5_14 {
 };
 
 struct linux_binprm;
+struct irqaction;
+struct hrtimer;
+
+/* What user space was doing when it entered the kernel. */
+#if defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+	__u64 regs[31];
+	__u64 orig_x0;
+	__s32 syscallno;
+};
+#else
+struct pt_regs {
+	unsigned long dx;
+	unsigned long si;
+	unsigned long di;
+	unsigned long orig_ax;
+};
+#endif
 
 #pragma clang attribute pop
 

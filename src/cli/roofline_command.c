@@ -13,6 +13,7 @@
 #include "base/msg.h"
 #include "base/text.h"
 #include "cli/options.h"
+#include "cli/workload_options.h"
 #include "diagnose/models.h"
 #include "diagnose/roofline.h"
 #include "report/lines.h"
@@ -22,9 +23,8 @@
 #define NUMBER	  32
 
 struct request {
-	const char *module, *mode, *precision, *model;
-	double gflop, batch, latency_s, items_per_s, bytes, peak_flops,
-		peak_bw; /* NAN: not given */
+	const char *module, *mode; /* NULL: not given */
+	struct workload workload;
 	bool json;
 };
 
@@ -54,128 +54,33 @@ static const char doc[] =
 enum {
 	KEY_MODULE = 1000,
 	KEY_MODE,
-	KEY_PRECISION,
-	KEY_MODEL,
-	KEY_GFLOP,
-	KEY_BATCH,
-	KEY_LATENCY,
-	KEY_FPS,
-	KEY_BYTES,
-	KEY_PEAK_FLOPS,
-	KEY_PEAK_BW,
 	KEY_JSON,
 };
 
+static const struct argp_child children[] = {{&workload_argp, 0, NULL, 2}, {0}};
+
 static const struct argp_option entries[] = {
-	{NULL, 0, NULL, 0, "Ceilings:", 1},
+	{NULL, 0, NULL, 0, "Board:", 1},
 	{"module", KEY_MODULE, "NAME", 0, "Jetson module: \"orin-nano-super\", p3767-0005", 0},
 	{"mode", KEY_MODE, "NAME", 0, "Power mode by name (default: the module's default mode)", 0},
-	{"peak-flops", KEY_PEAK_FLOPS, "FLOP/s", 0, "Instead of the table's: 16.7T", 0},
-	{"peak-bw", KEY_PEAK_BW, "B/s", 0, "Instead of the table's: 102.4G", 0},
-	{NULL, 0, NULL, 0, "Workload:", 2},
-	{"precision", KEY_PRECISION, "NAME", 0,
-	 "fp32, tf32, fp16 (default), int8, fp16-cuda, fp8, fp4; w4a16, w8a16: FP16 on quantised "
-	 "weights",
-	 0},
-	{"model", KEY_MODEL, "NAME", 0, "Known model: resnet50, yolov8n, llama-3.1-8b, ...", 0},
-	{"gflop", KEY_GFLOP, "X", 0, "Or its GFLOP an item; a multiply-add is 2", 0},
-	{"batch", KEY_BATCH, "N", 0, "Items a launch (default 1)", 0},
-	{"latency", KEY_LATENCY, "MS", 0, "Time of a batch", 0},
-	{"fps", KEY_FPS, "X", 0, "Or items a second", 0},
-	{"bytes", KEY_BYTES, "B", 0, "DRAM traffic an item: 10M (default: a lower bound)", 0},
-	{NULL, 0, NULL, 0, "Output:", 3},
+	{NULL, 0, NULL, 0, "Output:", 6},
 	{"json", KEY_JSON, NULL, 0, "One JSON object", 0},
 	{0},
 };
-
-static double parse_si(struct argp_state *state, const char *what, const char *text, double least)
-{
-	bool prefixed = false;
-	double value = NAN;
-
-	if (!roofline_parse_si(text, &value, &prefixed))
-		argp_error(state, "%s must be a number above 0 such as 16.7T or 102.4G, not '%s'",
-			   what, text);
-	if (!prefixed && value < least)
-		argp_error(state, "%s %s is without a prefix: is it %sM, %sG or %sT?", what, text,
-			   text, text, text);
-	return value;
-}
-
-static double parse_unit(struct argp_state *state, const char *what, const char *text,
-			 const char *const *units, const double *factors)
-{
-	double value = NAN;
-
-	if (!roofline_parse_unit(text, units, factors, &value))
-		argp_error(state, "%s must be a number above 0 (%s), not '%s'", what, units[0],
-			   text);
-	return value;
-}
-
-static double parse_gflop(struct argp_state *state, const char *text)
-{
-	bool prefixed = false;
-	double value = NAN;
-
-	if (!roofline_parse_si(text, &value, &prefixed))
-		argp_error(state, "--gflop must be a number above 0 such as 8.9, not '%s'%s", text,
-			   strcasestr(text, "mac") ? " (1 GMAC is 2 GFLOP)" : "");
-	return prefixed ? value : value * 1e9;
-}
-
-static error_t parse_workload(int key, char *arg, struct argp_state *state, struct request *request)
-{
-	static const char *const times[] = {"ms", "us", "s", NULL};
-	static const double seconds[] = {1e-3, 1e-6, 1};
-	static const char *const rates[] = {"fps", "items/s", "tok/s", NULL};
-	static const char *const counts[] = {"items", NULL};
-	static const double ones[] = {1, 1, 1};
-
-	switch (key) {
-	case KEY_PRECISION:
-		request->precision = arg;
-		return 0;
-	case KEY_MODEL:
-		request->model = arg;
-		return 0;
-	case KEY_GFLOP:
-		request->gflop = parse_gflop(state, arg);
-		return 0;
-	case KEY_BATCH:
-		request->batch = parse_unit(state, "--batch", arg, counts, ones);
-		if (request->batch < 1 || floor(request->batch) != request->batch)
-			argp_error(state, "--batch must be a whole number, not '%s'", arg);
-		return 0;
-	case KEY_LATENCY:
-		request->latency_s = parse_unit(state, "--latency", arg, times, seconds);
-		return 0;
-	case KEY_FPS:
-		request->items_per_s = parse_unit(state, "--fps", arg, rates, ones);
-		return 0;
-	case KEY_BYTES:
-		request->bytes = parse_si(state, "--bytes", arg, 1e3);
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct request *request = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &request->workload;
+		return 0;
 	case KEY_MODULE:
 		request->module = arg;
 		return 0;
 	case KEY_MODE:
 		request->mode = arg;
-		return 0;
-	case KEY_PEAK_FLOPS:
-		request->peak_flops = parse_si(state, "--peak-flops", arg, 1e6);
-		return 0;
-	case KEY_PEAK_BW:
-		request->peak_bw = parse_si(state, "--peak-bw", arg, 1e6);
 		return 0;
 	case KEY_JSON:
 		request->json = true;
@@ -184,18 +89,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		argp_error(state, "unknown word '%s'", arg);
 		return EINVAL;
 	case ARGP_KEY_END:
-		if (!request->module && isnan(request->peak_flops) && isnan(request->peak_bw))
+		if (!request->module && isnan(request->workload.peak_flops) &&
+		    isnan(request->workload.peak_bw))
 			argp_error(state, "no ceilings: give --module, or --peak-flops and "
 					  "--peak-bw");
 		if (request->mode && !request->module)
 			argp_error(state, "--mode needs --module");
-		if (request->model && !isnan(request->gflop))
-			argp_error(state, "either --model or --gflop, not both");
-		if (!isnan(request->latency_s) && !isnan(request->items_per_s))
-			argp_error(state, "either --latency or --fps, not both");
 		return 0;
 	}
-	return parse_workload(key, arg, state, request);
+	return ARGP_ERR_UNKNOWN;
 }
 
 static char *help_filter(int key, const char *text, void *input)
@@ -257,7 +159,8 @@ static int find_module(struct answer *answer, const struct request *request)
 {
 	struct roofline_origin *origin = &answer->origin;
 	struct roofline_input *input = &answer->input;
-	bool assumed = false, given = !isnan(request->peak_flops) || !isnan(request->peak_bw);
+	bool assumed = false,
+	     given = !isnan(request->workload.peak_flops) || !isnan(request->workload.peak_bw);
 	const struct module *module;
 
 	board_ceilings_init(&origin->table);
@@ -296,7 +199,7 @@ static int find_module(struct answer *answer, const struct request *request)
 static int find_precision(struct answer *answer, const struct request *request,
 			  struct roofline_format *format)
 {
-	const char *name = request->precision ? request->precision : "fp16";
+	const char *given = request->workload.precision, *name = *given ? given : "fp16";
 	const struct module *module = answer->origin.module;
 	const struct gpu_rates *rates = module ? gpu_rates(module->soc) : NULL;
 	char names[256] = "";
@@ -308,7 +211,7 @@ static int find_precision(struct answer *answer, const struct request *request,
 		return EXIT_USAGE;
 	}
 	answer->input.precision = format->precision;
-	if (!rates || rates->fma[format->precision] || !isnan(request->peak_flops))
+	if (!rates || rates->fma[format->precision] || !isnan(request->workload.peak_flops))
 		return EXIT_OK;
 	for (int i = 0; i < PRECISIONS; i++)
 		if (rates->fma[i])
@@ -319,52 +222,45 @@ static int find_precision(struct answer *answer, const struct request *request,
 	return EXIT_USAGE;
 }
 
-static int find_model(struct answer *answer, const struct request *request,
-		      const struct roofline_format *format)
+static void take_model(struct answer *answer, const struct request *request,
+		       const struct roofline_format *format)
 {
 	const struct model *model;
-	char names[1024];
 
-	answer->input.flop_per_item = request->gflop;
-	if (!request->model)
-		return EXIT_OK;
-	model = model_by_name(request->model);
-	if (!model) {
-		models_like(request->model, names, sizeof(names));
-		msg_error("unknown model '%s': give --gflop, or one of %s", request->model, names);
-		return EXIT_USAGE;
-	}
+	answer->input.flop_per_item = request->workload.flop_per_item;
+	if (!*request->workload.model)
+		return;
+	model = model_by_name(request->workload.model);
 	answer->origin.model = model;
-	answer->input.flop_per_item = model->gflop * 1e9;
 	answer->input.weight_bytes = model->params_m * 1e6 * format->weight_bytes;
 	answer->input.io_bytes_per_item = model->io_melem * 1e6 * format->activation_bytes;
-	return EXIT_OK;
 }
 
 static int answer_find(struct answer *answer, const struct request *request)
 {
+	const struct workload *workload = &request->workload;
 	struct roofline_input *input = &answer->input;
 	struct roofline_format format;
 
 	roofline_input_init(input);
-	if (find_module(answer, request) || find_precision(answer, request, &format) ||
-	    find_model(answer, request, &format))
+	if (find_module(answer, request) || find_precision(answer, request, &format))
 		return EXIT_USAGE;
+	take_model(answer, request, &format);
 	input->now = answer->origin.table;
-	answer->origin.peak_flops = request->peak_flops;
-	answer->origin.peak_bw = request->peak_bw;
-	if (!isnan(request->peak_flops))
-		input->now.flops[format.precision] = request->peak_flops;
-	if (!isnan(request->peak_bw)) {
-		input->now.dram = request->peak_bw;
+	answer->origin.peak_flops = workload->peak_flops;
+	answer->origin.peak_bw = workload->peak_bw;
+	if (!isnan(workload->peak_flops))
+		input->now.flops[format.precision] = workload->peak_flops;
+	if (!isnan(workload->peak_bw)) {
+		input->now.dram = workload->peak_bw;
 		input->now.dram_practical =
-			roofline_thresholds[ROOFLINE_DRAM_PRACTICAL].share * request->peak_bw;
+			roofline_thresholds[ROOFLINE_DRAM_PRACTICAL].share * workload->peak_bw;
 	}
-	input->peak_given = !isnan(request->peak_flops);
-	input->batch = request->batch;
-	input->latency_s = request->latency_s;
-	input->items_per_s = request->items_per_s;
-	input->bytes_per_item = request->bytes;
+	input->peak_given = !isnan(workload->peak_flops);
+	input->batch = workload->batch;
+	input->latency_s = workload->latency_s;
+	input->items_per_s = workload->items_per_s;
+	input->bytes_per_item = workload->bytes_per_item;
 	roofline_compute(input, &answer->point);
 	roofline_words(input, &answer->point, &answer->words);
 	roofline_check(&answer->origin, input, &answer->notes);
@@ -578,19 +474,13 @@ static int print_json(const struct answer *answer)
 
 int roofline_command(int argc, char **argv)
 {
-	static const struct argp argp = {entries, parse_option, NULL, doc, NULL, help_filter, NULL};
-	struct request request = {
-		.gflop = NAN,
-		.batch = NAN,
-		.latency_s = NAN,
-		.items_per_s = NAN,
-		.bytes = NAN,
-		.peak_flops = NAN,
-		.peak_bw = NAN,
-	};
+	static const struct argp argp = {entries,  parse_option, NULL, doc,
+					 children, help_filter,	 NULL};
+	struct request request = {0};
 	struct answer answer = {0};
 	int status;
 
+	workload_init(&request.workload);
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
 		return EXIT_USAGE;

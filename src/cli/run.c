@@ -23,12 +23,11 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/probes.h"
+#include "cli/run_probes.h"
 #include "cli/status.h"
 #include "diagnose/verdict.h"
 #include "probe/accounts.h"
 #include "probe/environment.h"
-#include "probe/faults.h"
-#include "probe/samples.h"
 #include "probe/system.h"
 #include "probe/targets.h"
 #include "probe/tracer.h"
@@ -49,10 +48,7 @@ struct run {
 	struct output output;
 	struct tracer *tracer;
 	struct accounts *accounts;
-	struct mappings *mappings;
-	struct user_symbols *symbols;
-	struct samples *samples;
-	struct faults *faults;
+	struct run_probes probes;
 	struct tegra_source *source;
 	struct system_watch *watch;
 	struct board_watch *board;
@@ -182,6 +178,9 @@ static int open_tracer(struct run *run)
 		.rung = run->options->rung,
 		.follow_children = run->options->follow,
 		.slots = run->options->slots,
+		.interrupts = !(run->options->without & PROBE_IRQ),
+		.kernel_stacks = !(run->options->without & PROBE_STACKS),
+		.user_stacks = run->options->user_stacks,
 	};
 	char reason[256] = "";
 	int err = tracer_open(&options, &run->tracer, &run->session.capability, reason,
@@ -217,28 +216,6 @@ static int open_source(struct run *run)
 	return EXIT_OK;
 }
 
-/* False, and said in the report, when --without has it. */
-static bool wants(struct run *run, enum probe probe, const char *what)
-{
-	if (!(run->options->without & probe))
-		return true;
-	capability_add(&run->session.capability, what, "switched off by --without");
-	return false;
-}
-
-/* None of them is a must. */
-static void open_probes(struct run *run)
-{
-	struct capability *capability = &run->session.capability;
-	struct samples_options samples = {.whole_stacks = run->options->user_stacks};
-
-	if (wants(run, PROBE_SAMPLES, "on-CPU samples"))
-		run->samples = samples_open(&samples, run->tracer, run->accounts, run->mappings,
-					    run->symbols, capability);
-	if (wants(run, PROBE_FAULTS, "page faults by mapping"))
-		run->faults = faults_open(run->tracer, run->accounts, run->mappings, capability);
-}
-
 static int open_all(struct run *run)
 {
 	int status;
@@ -264,13 +241,12 @@ static int open_all(struct run *run)
 	run->accounts = accounts_new(run->tracer, &run->session);
 	run->watch = system_watch_new();
 	run->board = board_watch_open();
-	run->mappings = mappings_new();
-	run->symbols = user_symbols_new(run->mappings);
-	if (!run->accounts || !run->watch || !run->board || !run->mappings || !run->symbols) {
+	if (!run->accounts || !run->watch || !run->board ||
+	    run_probes_open(&run->probes, run->options, run->tracer, run->accounts,
+			    &run->session)) {
 		msg_error("out of memory");
 		return EXIT_RUN;
 	}
-	open_probes(run);
 	return EXIT_OK;
 }
 
@@ -295,10 +271,10 @@ static int begin_window(struct run *run)
 	session->overhead.attach_ns = session->start_ns - run->started_ns;
 	session->started_unix_ns = wall.tv_sec * 1000000000LL + wall.tv_nsec;
 	accounts_begin(run->accounts, session->start_ns);
-	faults_begin(run->faults, &run->targets, session->start_ns);
 	tegra_source_begin(run->source, now_ns());
 	board_watch_begin(run->board, now_ns());
 	system_watch_begin(run->watch, run->tracer, now_ns());
+	run_probes_begin(&run->probes, &run->targets, session->start_ns);
 	return EXIT_OK;
 }
 
@@ -375,11 +351,9 @@ static int until_ms(int64_t when_ns)
 	return left_ns <= 0 ? 0 : (int)((left_ns + 999999) / 1000000);
 }
 
-static int64_t earliest(int64_t a, int64_t b, int64_t c)
+static int64_t earlier(int64_t a, int64_t b)
 {
-	int64_t first = a < b ? a : b;
-
-	return first < c ? first : c;
+	return a < b ? a : b;
 }
 
 static enum end_reason watch_targets(struct run *run)
@@ -394,10 +368,12 @@ static enum end_reason watch_targets(struct run *run)
 		int n = fill_poll(run, polls);
 		int64_t next_ns = tick_ns + TICK_MS * 1000000LL;
 
-		int64_t source_ns = tegra_source_next_ns(run->source);
+		int64_t wake_ns = earlier(tegra_source_next_ns(run->source),
+					  run_probes_next_ns(&run->probes));
 
-		poll(polls, n, until_ms(earliest(next_ns, stop_ns, source_ns)));
+		poll(polls, n, until_ms(earlier(wake_ns, earlier(next_ns, stop_ns))));
 		tegra_source_read(run->source, now_ns());
+		run_probes_poll(&run->probes, now_ns());
 		if (read_signals(run))
 			return END_INTERRUPT;
 		drop_ended(run, polls);
@@ -408,10 +384,9 @@ static enum end_reason watch_targets(struct run *run)
 		if (now_ns() < next_ns)
 			continue;
 		tick_ns = now_ns();
-		mappings_tick(run->mappings);
-		samples_tick(run->samples);
-		faults_tick(run->faults, tick_ns);
+		run_probes_tick(&run->probes, tick_ns);
 		accounts_drain(run->accounts);
+		run_probes_drained(&run->probes);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
 		board_watch_poll(run->board, tick_ns);
 		status_show(tick_ns - session->start_ns, accounts_living(run->accounts),
@@ -428,13 +403,9 @@ static void end_window(struct run *run)
 	sleep_until(session->end_ns + PUBLISH_AHEAD_NS / 10);
 	status_clear();
 	system_watch_end(run->watch, run->tracer, session->end_ns, session);
-	mappings_tick(run->mappings);
-	samples_stop(run->samples);
-	faults_stop(run->faults, session->end_ns);
+	run_probes_end(&run->probes, now_ns(), session);
 	accounts_finish(run->accounts, session->end_ns);
-	user_symbols_resolve(run->symbols);
-	samples_finish(run->samples, session);
-	faults_finish(run->faults, session);
+	run_probes_finish(&run->probes, session);
 	tegra_source_close(run->source, session->end_ns, &session->tegra);
 	board_watch_end(run->board, session->end_ns, session);
 	run->source = NULL;
@@ -491,11 +462,8 @@ static void close_all(struct run *run)
 		tegra_source_close(run->source, now_ns(), &unused);
 	command_abandon(&run->command);
 	accounts_free(run->accounts);
-	samples_close(run->samples);
-	faults_close(run->faults);
-	user_symbols_free(run->symbols);
-	mappings_free(run->mappings);
 	tracer_close(run->tracer);
+	run_probes_close(&run->probes);
 	system_watch_free(run->watch);
 	board_watch_close(run->board);
 	targets_free(&run->targets);

@@ -2,9 +2,12 @@
 #include "diagnose/checklist.h"
 
 #include <stdarg.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "diagnose/rules.h"
+#include "diagnose/typical_modes.h"
 
 #define PCT(share) (100 * (share))
 
@@ -41,10 +44,31 @@ static void check_captured(const struct session *session, const struct facts *fa
 	    (long long)session->tegra.rejected);
 }
 
-static void check_saturation(const struct facts *facts, struct verdict *v)
+/* Orin Nanos differ in bandwidth by mode and size, and one figure is copied for all of them. */
+#define COPIED_GB_S 102.4
+
+/* " of 68.3 GB/s (not 102.4)": what the DRAM share is of; nothing when that is not known. */
+static void bandwidth_words(const struct session *session, char *dst, size_t size)
 {
+	const struct board_info *board = &session->board;
+	double gb_s = session->tegra.emc_clock_mhz.mean * 2 * board->emc.bus_bits / 8 / 1000;
+
+	*dst = '\0';
+	if (!session->tegra.emc_clock_mhz.n || board->emc.bus_bits <= 0)
+		return;
+	snprintf(dst, size, " of %.1f GB/s%s", gb_s,
+		 strstr(board->module, "Orin Nano") && fabs(gb_s / COPIED_GB_S - 1) > CLOCK_JITTER
+			 ? " (not 102.4)"
+			 : "");
+}
+
+static void check_saturation(const struct session *session, const struct facts *facts,
+			     struct verdict *v)
+{
+	char bandwidth[48];
 	bool gpu = v->rules[RULE_GPU_SATURATED].fired, emc = v->rules[RULE_EMC_SATURATED].fired;
 
+	bandwidth_words(session, bandwidth, sizeof(bandwidth));
 	if (isnan(facts->gpu_busy))
 		add(v, "what saturates first", CHECK_UNKNOWN, "the GPU load is not in the log");
 	else if (isnan(facts->emc_busy))
@@ -52,11 +76,11 @@ static void check_saturation(const struct facts *facts, struct verdict *v)
 		    "GPU %.0f %%, DRAM not printed: run tegrastats with sudo",
 		    PCT(facts->gpu_busy));
 	else
-		add(v, "what saturates first", CHECK_PASS, "%s (GPU %.0f %%, DRAM %.0f %%)",
+		add(v, "what saturates first", CHECK_PASS, "%s: GPU %.0f %%, DRAM %.0f %%%s",
 		    emc	  ? "DRAM"
 		    : gpu ? "the GPU"
 			  : "neither",
-		    PCT(facts->gpu_busy), PCT(facts->emc_busy));
+		    PCT(facts->gpu_busy), PCT(facts->emc_busy), bandwidth);
 }
 
 /* Only while the GPU is loaded: an idle one is clocked down on purpose. */
@@ -88,19 +112,37 @@ static void check_temperature(const struct session *session, const struct facts 
 		    "%.1f C; the trip point of this module is not known", facts->hottest_c);
 	else
 		add(v, "temperature safe", facts->hottest_c < trip_c ? CHECK_PASS : CHECK_FAIL,
-		    "%.1f C, %s throttles at %.0f C (not at 85 C)", facts->hottest_c,
+		    "%.1f C, %s throttles at %.0f C, not at 85", facts->hottest_c,
 		    session->board.module, trip_c);
 }
 
-static void check_roofline(struct verdict *v)
+/* " (FP32 1.25 TFLOP/s, not 40 GFLOP/s)": of an Orin Nano, whose 40 are sparse TOPS. */
+static void roof_words(const struct session *session, const struct facts *facts, char *dst,
+		       size_t size)
 {
+	const struct board_info *board = &session->board;
+	double flops =
+		board->largest.ceilings.flops[PREC_FP32] * facts->gpu_mhz / board->gpu.hw_max_mhz;
+	char roof[32];
+
+	*dst = '\0';
+	if (!strstr(board->module, "Orin Nano") || isnan(flops))
+		return;
+	roofline_format_si(roof, sizeof(roof), flops, "FLOP/s");
+	snprintf(dst, size, " (FP32 %s, not 40 GFLOP/s)", roof);
+}
+
+static void check_roofline(const struct session *session, const struct facts *facts,
+			   struct verdict *v)
+{
+	char roof[80];
 	const struct roofline_point *point = &v->roofline_point;
 	const char *bound = roofline_bound_name(point->bound);
 	enum precision precision = v->roofline_input.precision;
 
+	roof_words(session, facts, roof, sizeof(roof));
 	if (!v->has_roofline)
-		add(v, "point on the roofline", CHECK_UNKNOWN,
-		    "say what runs and how fast: --model NAME --latency MS");
+		add(v, "point on the roofline", CHECK_UNKNOWN, "give --model, --latency%s", roof);
 	else if (!bound || precision >= PRECISIONS)
 		add(v, "point on the roofline", CHECK_UNKNOWN,
 		    "the ceilings of this board are not known: tegratrace roofline --peak-flops "
@@ -112,12 +154,22 @@ static void check_roofline(struct verdict *v)
 		    PCT(point->roof_share[precision]), roofline_precision_label(precision), bound);
 }
 
+static void check_typical_mode(const struct session *session, const struct facts *facts,
+			       struct verdict *v)
+{
+	char text[sizeof(v->checks[0].text)];
+	int mode = typical_mode(session, facts, v, text, sizeof(text));
+
+	add(v, "typical mode", mode ? CHECK_PASS : CHECK_UNKNOWN, "%s", text);
+}
+
 void checklist_fill(const struct session *session, const struct facts *facts,
 		    struct verdict *verdict)
 {
 	check_captured(session, facts, verdict);
-	check_saturation(facts, verdict);
+	check_saturation(session, facts, verdict);
 	check_clock(session, facts, verdict);
 	check_temperature(session, facts, verdict);
-	check_roofline(verdict);
+	check_roofline(session, facts, verdict);
+	check_typical_mode(session, facts, verdict);
 }

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "diagnose/clocks.h"
 #include "diagnose/diagnose_log.h"
 #include "diagnose/facts.h"
+#include "diagnose/path_verdict.h"
 #include "diagnose/rules.h"
 #include "diagnose/session_roofline.h"
 #include "diagnose/wording.h"
@@ -23,6 +25,10 @@ const char *verdict_class_name(enum verdict_class class)
 		[VERDICT_MEMORY_BANDWIDTH_BOUND] = "memory-bandwidth-bound",
 		[VERDICT_CPU_BOUND] = "cpu-bound",
 		[VERDICT_CPU_STARVED] = "cpu-starved",
+		[VERDICT_IO_BOUND] = "io-bound",
+		[VERDICT_MEMORY_PRESSURE] = "memory-pressure",
+		[VERDICT_LOCK_BOUND] = "lock-bound",
+		[VERDICT_LAUNCH_BOUND] = "launch-bound",
 		[VERDICT_INPUT_LIMITED] = "input-limited",
 		[VERDICT_NO_GPU_USE] = "no-gpu-use",
 		[VERDICT_BALANCED] = "balanced",
@@ -48,12 +54,18 @@ static enum verdict_class choose(const struct verdict *v, const struct facts *fa
 	if (fired(v, RULE_UNDER_VOLTAGE) || fired(v, RULE_POWER_LIMIT) ||
 	    fired(v, RULE_OVER_CURRENT))
 		return VERDICT_POWER_THROTTLED;
-	if (fired(v, RULE_COOLING))
+	if (fired(v, RULE_COOLING) || fired(v, RULE_HOT_CLOCK))
 		return VERDICT_THERMAL_THROTTLED;
+	if (fired(v, RULE_CPU_HELD_BACK))
+		return VERDICT_POWER_THROTTLED;
 	if (fired(v, RULE_GPU_SAMPLES) && fired(v, RULE_GPU_SATURATED))
 		return fired(v, RULE_EMC_SATURATED)    ? VERDICT_MEMORY_BANDWIDTH_BOUND
 		       : fired(v, RULE_CLOCK_HEADROOM) ? VERDICT_CLOCK_CAPPED
 						       : VERDICT_COMPUTE_BOUND;
+	if (facts->path.feeder)
+		return path_class(v, facts);
+	if (fired(v, RULE_GPU_SAMPLES) && fired(v, RULE_GPU_UNUSED) && fired(v, RULE_COMPUTES))
+		return VERDICT_NO_GPU_USE;
 	if (fired(v, RULE_RUNQ))
 		return VERDICT_CPU_STARVED;
 	if (fired(v, RULE_CPU_LIMIT) || fired(v, RULE_ALL_CPUS))
@@ -76,10 +88,34 @@ static void add_contributing(struct verdict *v, enum verdict_class class, bool a
 		v->contributing[v->ncontributing++] = class;
 }
 
+static void path_contributing(struct verdict *v)
+{
+	static const struct {
+		enum rule rule;
+		enum verdict_class class;
+	} classes[] = {
+		{RULE_PATH_CPU, VERDICT_CPU_BOUND},
+		{RULE_PATH_RUNQ, VERDICT_CPU_STARVED},
+		{RULE_PATH_DISK, VERDICT_IO_BOUND},
+		{RULE_PATH_FAULT, VERDICT_MEMORY_PRESSURE},
+		{RULE_PATH_LOCK, VERDICT_LOCK_BOUND},
+		{RULE_PATH_INPUT, VERDICT_INPUT_LIMITED},
+		{RULE_GPU_SATURATED, VERDICT_COMPUTE_BOUND},
+	};
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		add_contributing(v, classes[i].class, fired(v, classes[i].rule));
+}
+
 static void gather_contributing(struct verdict *v, const struct facts *facts)
 {
 	if (v->class == VERDICT_INSUFFICIENT_DATA)
 		return;
+	clocks_contribute(v);
+	if (facts->path.feeder) {
+		path_contributing(v);
+		return;
+	}
 	add_contributing(v, VERDICT_CPU_STARVED, facts->critical_runq >= 0.1);
 	add_contributing(v, VERDICT_CPU_BOUND,
 			 !fired(v, RULE_GPU_SATURATED) && facts->critical_oncpu >= 0.5);
@@ -103,8 +139,13 @@ static void bound_gain(struct verdict *v, double share, double next, const char 
 static void weigh(struct verdict *v, const struct facts *facts)
 {
 	double gpu = isnan(facts->gpu_busy) ? 0 : facts->gpu_busy;
+	const struct path_part *part = path_part_of(v->class, facts);
 
 	v->share = v->gain_bound = NAN;
+	if (part) {
+		bound_gain(v, part->share, gpu, "the GPU");
+		return;
+	}
 	switch (v->class) {
 	case VERDICT_COMPUTE_BOUND:
 	case VERDICT_MEMORY_BANDWIDTH_BOUND:
@@ -123,12 +164,12 @@ static void weigh(struct verdict *v, const struct facts *facts)
 				   "the second busiest thread");
 		break;
 	case VERDICT_CLOCK_CAPPED:
-		v->share = facts->gpu_busy;
-		v->gain_bound = facts->clock_headroom;
-		text_copy(v->gain_limit, sizeof(v->gain_limit), "the GPU at its largest clock");
+		clocks_weigh(v, facts);
 		break;
 	case VERDICT_POWER_THROTTLED:
-		if (facts->oc3_loss > 0)
+		if (fired(v, RULE_CPU_HELD_BACK))
+			bound_gain(v, facts->cpu_clock_loss, 0, "");
+		else if (facts->oc3_loss > 0)
 			bound_gain(v, facts->oc3_loss, 0, "");
 		break;
 	case VERDICT_CPU_STARVED:
@@ -142,6 +183,22 @@ static void weigh(struct verdict *v, const struct facts *facts)
 static double margin(const struct rule_outcome *rule)
 {
 	return fabs(rule->value - rule->threshold) / rule->threshold;
+}
+
+static void path_confidence(struct verdict *v, const struct facts *facts, bool gpu_known)
+{
+	const struct path_part *part = path_part_of(v->class, facts);
+
+	/* What stands behind a waker is its whole window, not the moments it was waited for. */
+	if (part->top != facts->path.feeder)
+		verdict_doubt(v, 0.85, "a timeline of the waits, which this version does not keep");
+	if (facts->path.parts[PATH_UNKNOWN].share >= 0.2)
+		verdict_doubt(v, 0.6, "the cause of every wait: see what is missing (-v)");
+	if (!gpu_known)
+		verdict_doubt(v, 0.7, "GPU samples (tegrastats)");
+	if (v->class == VERDICT_IO_BOUND && part == &facts->path.parts[PATH_FAULT] &&
+	    isnan(facts->refault_share))
+		verdict_doubt(v, 0.6, "knowing whether the pages had been evicted before");
 }
 
 static void estimate_confidence(struct verdict *v, const struct facts *facts)
@@ -164,6 +221,10 @@ static void estimate_confidence(struct verdict *v, const struct facts *facts)
 	if (gpu_known && margin(&v->rules[RULE_GPU_SATURATED]) < 0.05)
 		verdict_doubt(v, 0.6,
 			      "a longer window: the GPU load is close to the saturation threshold");
+	if (path_part_of(v->class, facts)) {
+		path_confidence(v, facts, gpu_known);
+		return;
+	}
 	if (v->class == VERDICT_CPU_BOUND && !gpu_known)
 		verdict_doubt(v, 0.4,
 			      "GPU samples (tegrastats): without them a thread that spins for the "
@@ -179,6 +240,17 @@ static void estimate_confidence(struct verdict *v, const struct facts *facts)
 			      "a longer window: the firmware publishes these counters every 2 s");
 	if (v->class == VERDICT_BALANCED)
 		verdict_doubt(v, 0.5, "what the waiting threads wait for");
+}
+
+static void name_threads(struct verdict *v, const struct facts *facts)
+{
+	const struct path_part *part = path_part_of(v->class, facts);
+
+	if (part && part->top)
+		v->threads[v->nthreads++] = part->top->tid;
+	else if (facts->critical &&
+		 (v->class == VERDICT_CPU_BOUND || v->class == VERDICT_CPU_STARVED))
+		v->threads[v->nthreads++] = facts->critical->tid;
 }
 
 void diagnose(const struct session *session, struct verdict *verdict)
@@ -197,9 +269,7 @@ void diagnose(const struct session *session, struct verdict *verdict)
 	gather_contributing(verdict, &facts);
 	weigh(verdict, &facts);
 	estimate_confidence(verdict, &facts);
-	if (facts.critical &&
-	    (verdict->class == VERDICT_CPU_BOUND || verdict->class == VERDICT_CPU_STARVED))
-		verdict->threads[verdict->nthreads++] = facts.critical->tid;
+	name_threads(verdict, &facts);
 	roofline_of_session(session, &facts, verdict);
 	wording_fill(session, &facts, verdict);
 }

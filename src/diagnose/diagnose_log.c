@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "diagnose/checklist.h"
+#include "diagnose/clocks.h"
 #include "diagnose/facts.h"
 #include "diagnose/phases.h"
 #include "diagnose/rules.h"
@@ -61,10 +62,7 @@ static void weigh(struct verdict *v, const struct facts *facts)
 		v->share = facts->gpu_busy;
 		break;
 	case VERDICT_CLOCK_CAPPED:
-		v->share = facts->gpu_busy;
-		/* Work that the GPU's clock times scales with it at best. */
-		v->gain_bound = facts->clock_headroom;
-		text_copy(v->gain_limit, sizeof(v->gain_limit), "the GPU at its largest clock");
+		clocks_weigh(v, facts);
 		break;
 	case VERDICT_THERMAL_THROTTLED:
 		v->share = facts->hot_clock_loss;
@@ -148,6 +146,8 @@ static void judge_phases(const struct session *session, const struct phases *pha
 			.start_ns = time_at(session, phase->from),
 			.end_ns = time_at(session, phase->to),
 			.samples = (int64_t)(phase->to - phase->from) * session->series.merged,
+			.power_mw = facts.power_mw,
+			.power_raw_mw = facts.power_raw_mw,
 			.class = phase->kind == PHASE_IDLE || phase->kind == PHASE_WARM_UP
 					 ? VERDICT_INSUFFICIENT_DATA
 					 : choose(rules, &facts),
@@ -170,6 +170,7 @@ void diagnose_log(const struct session *session, struct verdict *verdict)
 	verdict->nrules = RULES;
 	verdict->class =
 		phases.steady >= 0 ? choose(verdict->rules, &facts) : VERDICT_INSUFFICIENT_DATA;
+	clocks_contribute(verdict);
 	weigh(verdict, &facts);
 	estimate_confidence(verdict, session, &facts);
 	roofline_of_session(session, &facts, verdict);

@@ -57,6 +57,7 @@ static void gather_gpu(const struct session *session, struct facts *facts)
 	if (tegra->gpu_busy.n < GPU_SAMPLES_MIN)
 		return;
 	facts->gpu_busy = tegra->gpu_busy.mean;
+	facts->gpu_idle = 1 - facts->gpu_busy;
 	/*
 	 * One reading is a 16.7 ms sample, so the mean of few is poor. The variance of values in
 	 * [min, max] with this mean is at most (max - mean)(mean - min): an upper bound of the error.
@@ -78,12 +79,14 @@ static double events(int64_t count)
 #define OC3_CLOCK_CUT 0.5
 /* The governor acts a little before the trip point is read. */
 #define TRIP_MARGIN_C 0.5
+/* A GPU this busy would be clocked up if it could. */
+#define LOADED 0.9
+/* One CPU is measured each 0.5 s, for half a millisecond. */
+#define CPU_MEASUREMENTS_MIN 4
 
 static void gather_throttle(const struct session *session, struct facts *facts)
 {
 	const struct throttle_summary *throttle = &session->throttle;
-	const struct board_info *board = &session->board;
-	double full_mhz = fmax(board->gpu.hw_max_mhz, board->largest.gpu_mhz);
 
 	facts->under_voltage = events(throttle->oc_events[0]);
 	facts->power_limit = events(throttle->oc_events[1]);
@@ -93,12 +96,38 @@ static void gather_throttle(const struct session *session, struct facts *facts)
 		facts->cooling = throttle->margin_c <= TRIP_MARGIN_C ? throttle->cooling_active : 0;
 	facts->hottest_c = throttle->trip_c - throttle->margin_c;
 	facts->trip_c = throttle->trip_c;
-	if (facts->gpu_busy < 0.5 || !session->tegra.gpu_clock_mhz.n)
+	/* Elsewhere the two files may mean something else. */
+	if (*session->board.soc && throttle->cpu_measurements >= CPU_MEASUREMENTS_MIN)
+		facts->cpu_clock_loss = 1 - throttle->cpu_clock_share;
+}
+
+static double ratio(double a, double b)
+{
+	return b > 0 ? a / b : NAN;
+}
+
+static void gather_clocks(const struct session *session, struct facts *facts)
+{
+	const struct board_info *board = &session->board;
+	double full_mhz = fmax(board->gpu.hw_max_mhz, board->largest.gpu_mhz);
+	double sm = 1;
+
+	if (board->gpu.sm_active > 0 && board->gpu.sm_total >= board->gpu.sm_active)
+		sm = (double)board->gpu.sm_total / board->gpu.sm_active;
+	facts->mode_headroom = ratio(full_mhz, board->gpu.cap_mhz) * sm;
+	facts->emc_headroom = ratio(board->emc.hw_max_mhz, board->emc.cap_mhz);
+	if (session->tegra.emc_clock_mhz.n)
+		facts->emc_clock_share =
+			ratio(session->tegra.emc_clock_mhz.mean, board->emc.cap_mhz);
+	if (isnan(facts->gpu_busy) || !session->tegra.gpu_clock_mhz.n)
+		return;
+	facts->gpu_clock_share = ratio(session->tegra.gpu_clock_mhz.mean, board->gpu.cap_mhz);
+	if (facts->gpu_busy >= LOADED && session->throttle.margin_c <= TRIP_MARGIN_C)
+		facts->hot_clock_loss = fmax(1 - facts->gpu_clock_share, 0);
+	if (facts->gpu_busy < 0.5)
 		return;
 	facts->gpu_mhz = session->tegra.gpu_clock_mhz.mean;
-	facts->clock_headroom = full_mhz / facts->gpu_mhz;
-	if (board->gpu.sm_active > 0 && board->gpu.sm_total >= board->gpu.sm_active)
-		facts->clock_headroom *= (double)board->gpu.sm_total / board->gpu.sm_active;
+	facts->clock_headroom = ratio(full_mhz, facts->gpu_mhz) * sm;
 }
 
 static void gather_system(const struct session *session, struct facts *facts)
@@ -112,6 +141,37 @@ static void gather_system(const struct session *session, struct facts *facts)
 	facts->system_cpu = busy / (double)session->ncpus;
 }
 
+/* Of what was read in, the part that had been evicted not long before: memory is short. */
+static double refault_share(const struct session *session)
+{
+	const struct pressure *pressure = &session->pressure;
+	double back = 0, in = events(pressure->vm[VM_PAGED_IN_BYTES]);
+	double pages =
+		events(pressure->vm[VM_REFAULTS_FILE]) + events(pressure->vm[VM_REFAULTS_ANON]);
+
+	if (!pressure->measured || session->host.page_bytes <= 0)
+		return NAN;
+	back = pages * (double)session->host.page_bytes;
+	if (!(in > 0))
+		return isnan(in) || isnan(back) ? NAN : 0;
+	return fmin(back / in, 1);
+}
+
+static void gather_path(const struct session *session, struct facts *facts)
+{
+	const struct path_part *parts = facts->path.parts;
+
+	wait_path_find(session, &facts->path);
+	facts->refault_share = refault_share(session);
+	if (!facts->path.feeder) {
+		facts->gpu_unused = 1 - facts->gpu_busy;
+		return;
+	}
+	facts->path_cpu_over_gpu = parts[PATH_GPU].share > 0
+					   ? parts[PATH_CPU].share / parts[PATH_GPU].share
+					   : INFINITY;
+}
+
 void facts_init(struct facts *facts)
 {
 	*facts = (struct facts){
@@ -121,6 +181,7 @@ void facts_init(struct facts *facts)
 		.critical_unknown = NAN,
 		.system_cpu = NAN,
 		.gpu_busy = NAN,
+		.gpu_idle = NAN,
 		.gpu_busy_error = NAN,
 		.emc_busy = NAN,
 		.core_max = NAN,
@@ -132,13 +193,26 @@ void facts_init(struct facts *facts)
 		.hottest_c = NAN,
 		.trip_c = NAN,
 		.clock_spread = NAN,
+		.gpu_clock_share = NAN,
+		.mode_headroom = NAN,
+		.emc_clock_share = NAN,
+		.emc_headroom = NAN,
+		.cpu_clock_loss = NAN,
+		.power_mw = NAN,
+		.power_raw_mw = NAN,
 		.turns = NAN,
 		.under_voltage = NAN,
 		.power_limit = NAN,
 		.oc3_loss = NAN,
 		.cooling = NAN,
 		.cpu_over_gpu = NAN,
+		.path_cpu_over_gpu = NAN,
+		.launch_share = NAN,
+		.gpu_unused = NAN,
+		.refault_share = NAN,
 	};
+	for (int end = 0; end < PATH_ENDS; end++)
+		facts->path.parts[end].share = NAN;
 }
 
 void facts_gather(const struct session *session, struct facts *facts)
@@ -150,8 +224,10 @@ void facts_gather(const struct session *session, struct facts *facts)
 	gather_gpu(session, facts);
 	gather_system(session, facts);
 	gather_throttle(session, facts);
+	gather_clocks(session, facts);
 	facts->activity = fmax(facts->critical_oncpu + facts->critical_runq, facts->gpu_busy);
 	facts->turns = facts->critical_oncpu + facts->gpu_busy;
+	gather_path(session, facts);
 	if (!isnan(facts->gpu_busy))
 		facts->cpu_over_gpu =
 			facts->gpu_busy > 0 ? facts->critical_oncpu / facts->gpu_busy : INFINITY;

@@ -3,6 +3,7 @@
 #ifndef TEGRATRACE_FACTS_H
 #define TEGRATRACE_FACTS_H
 
+#include "diagnose/wait_path.h"
 #include "session/session.h"
 
 /* GR3D is one 16.7 ms reading a line: the mean of fewer samples of a live run says nothing. */
@@ -23,25 +24,38 @@ struct facts {
 	double activity;       /* of the target or the GPU, whichever is larger */
 	double gpu_samples;    /* in the window; 0 without a source */
 	double gpu_busy;       /* NAN with too few samples to speak of */
+	double gpu_idle;       /* 1 - gpu_busy */
 	double gpu_busy_error; /* half width of the mean's 95 % range */
 	double emc_busy;
 	double turns;	     /* critical_oncpu + gpu_busy: 1 when they take turns without a gap */
 	double cpu_over_gpu; /* critical_oncpu / gpu_busy */
 	/* From the samples of one phase; the board's ceilings are a guess when read from a log. */
-	double core_max;       /* mean load of the busiest core */
-	double cores_used;     /* mean sum of the core loads: 1 = one core's worth */
-	double gpu_work;       /* busy share x clock / largest clock: 1 = all the GPU could do */
-	double gpu_mhz;	       /* mean clock over points with load */
+	double core_max;	/* mean load of the busiest core */
+	double cores_used;	/* mean sum of the core loads: 1 = one core's worth */
+	double gpu_work;	/* busy share x clock / largest clock: 1 = all the GPU could do */
+	double gpu_mhz;		/* mean clock over points with load */
+	double gpu_clock_share; /* mean clock / what the power mode allows */
+	double mode_headroom;	/* what the hardware could do / what the power mode allows */
+	double emc_clock_share, emc_headroom; /* the same of the memory clock */
 	double clock_headroom; /* what the GPU could do at its largest clock with all SMs / now */
 	double hot_clock_loss; /* part of the clock lost while the hottest zone is at its trip */
 	double hottest_c;
 	double trip_c;	     /* lowest software throttle point of the module */
+	double power_mw;     /* input, the lag of the sensor corrected */
+	double power_raw_mw; /* as printed */
 	double clock_spread; /* (largest - smallest) / largest clock under full load */
 	/* Events a window; NAN where the board does not count them. */
 	double under_voltage, power_limit;
-	double oc3_loss;	 /* share of the time lost to instantaneous over-current */
-	double cooling;		 /* clock-bound cooling devices active at the trip point */
-	double critical_unknown; /* share of the critical thread's time that could not be told */
+	double oc3_loss;       /* share of the time lost to instantaneous over-current */
+	double cpu_clock_loss; /* part of the CPU clock asked for that was not there */
+	double cooling;	       /* clock-bound cooling devices active at the trip point */
+	/* What the thread that feeds the GPU waits for in the end. */
+	struct wait_path path;
+	double path_cpu_over_gpu; /* its computing / its GPU waits */
+	double launch_share;	  /* of the feeder's computing: inside the GPU's library */
+	double gpu_unused;	  /* 1 - gpu_busy, while no thread waits for the GPU */
+	double refault_share;	  /* of the pages read in: had been evicted a while before */
+	double critical_unknown;  /* share of the critical thread's time that could not be told */
 };
 
 /* Everything unknown. */

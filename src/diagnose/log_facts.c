@@ -2,6 +2,8 @@
 /* The same facts from the samples of a log: no threads, and no clock of ours. */
 #include "diagnose/facts.h"
 
+#include <string.h>
+
 #include "tegra/lag.h"
 
 /* A GPU this busy would be clocked up if it could. */
@@ -29,6 +31,7 @@ static double value_of(const struct mean *mean)
 
 struct sums {
 	struct mean gpu, gpu_squares, work, emc, core_max, cores, clock, loaded_clock, hot_clock;
+	struct mean power, emc_clock;
 	double best_loaded_mhz, worst_loaded_mhz;
 	double hottest_c;
 };
@@ -49,6 +52,8 @@ static void add_point(struct sums *sums, const struct tegra_point *p, double ful
 	add(&sums->emc, p->emc_busy);
 	add(&sums->core_max, p->core_max);
 	add(&sums->cores, p->cores_used);
+	add(&sums->power, p->power_mw);
+	add(&sums->emc_clock, p->emc_mhz);
 	sums->hottest_c = fmax(sums->hottest_c, p->hottest_c);
 	if (p->gpu_busy > 0.05)
 		add(&sums->clock, p->gpu_mhz);
@@ -67,6 +72,7 @@ static void fill(const struct sums *sums, double full_mhz, struct facts *facts)
 
 	facts->gpu_samples = (double)sums->gpu.n;
 	facts->gpu_busy = value_of(&sums->gpu);
+	facts->gpu_idle = 1 - facts->gpu_busy;
 	variance = value_of(&sums->gpu_squares) - facts->gpu_busy * facts->gpu_busy;
 	if (sums->gpu.n > 1)
 		facts->gpu_busy_error = 1.96 * sqrt(fmax(variance, 0) / (double)sums->gpu.n);
@@ -75,6 +81,7 @@ static void fill(const struct sums *sums, double full_mhz, struct facts *facts)
 	facts->core_max = value_of(&sums->core_max);
 	facts->cores_used = value_of(&sums->cores);
 	facts->gpu_mhz = value_of(&sums->clock);
+	facts->power_raw_mw = value_of(&sums->power);
 	facts->hottest_c = sums->hottest_c;
 	/* Only a loaded GPU shows what it may run at: an idle one is clocked down on purpose. */
 	facts->clock_headroom = full_mhz / value_of(&sums->loaded_clock);
@@ -88,25 +95,71 @@ static void fill(const struct sums *sums, double full_mhz, struct facts *facts)
 		facts->cpu_over_gpu = facts->core_max / facts->gpu_busy;
 }
 
+static double emc_of(const struct tegra_point *point)
+{
+	return point->emc_busy;
+}
+
+static double power_of(const struct tegra_point *point)
+{
+	return point->power_mw;
+}
+
+/*
+ * The mean of a lagging quantity over the points [from, to), each dt_s: over a short phase the mean
+ * of what was printed still holds what was before.
+ */
+static double corrected(const struct tegra_series *series, size_t from, size_t to, double dt_s,
+			double mean, double (*value)(const struct tegra_point *), double tau_s)
+{
+	const struct tegra_point *points = series->points;
+	size_t first = from, last = to - 1;
+	double before = NAN;
+
+	while (first < last && isnan(value(&points[first])))
+		first++;
+	while (last > first && isnan(value(&points[last])))
+		last--;
+	if (from && points[from - 1].run == points[from].run)
+		before = value(&points[from - 1]);
+	if (isnan(before))
+		before = value(&points[first]);
+	return lag_sampled_mean(mean, before, value(&points[last]), tau_s, dt_s,
+				(double)(to - from));
+}
+
+/* The INA238 behind Thor's VIN averages over a time that is not known. */
+static double power_tau_s(const struct tegra_summary *tegra)
+{
+	for (int i = 0; i < tegra->rails; i++) {
+		if (!strcmp(tegra->power_mw[i].name, "VIN"))
+			return NAN;
+	}
+	return LAG_VDD_IN_TAU_S;
+}
+
 void facts_gather_log(const struct session *session, size_t from, size_t to, struct facts *facts)
 {
 	const struct tegra_series *series = &session->series;
 	struct sums sums = {.hottest_c = NAN, .worst_loaded_mhz = NAN};
 	double full_mhz = session->board.gpu.hw_max_mhz, trip_c = trip_of(&session->board);
 	int64_t duration_ns = session_duration_ns(session);
-	double corrected;
+	double dt_s, emc;
 
 	facts_init(facts);
 	for (size_t i = from; i < to; i++)
 		add_point(&sums, &series->points[i], full_mhz, isnan(trip_c) ? INFINITY : trip_c);
 	facts->trip_c = trip_c;
 	fill(&sums, full_mhz, facts);
+	/* What the power mode allows is not in a log, so this is against the clock that was used. */
+	facts->emc_headroom = session->board.emc.hw_max_mhz / value_of(&sums.emc_clock);
 	if (duration_ns == UNKNOWN_NS || to == from)
 		return;
-	facts->window_s = (double)duration_ns / 1e9 * (double)(to - from) / (double)series->n;
-	/* The EMC load lags: over a short phase its mean still holds what was before. */
-	corrected = lag_phase_mean(facts->emc_busy, series->points[from ? from - 1 : 0].emc_busy,
-				   series->points[to - 1].emc_busy, LAG_EMC_TAU_S, facts->window_s);
-	if (!isnan(corrected))
-		facts->emc_busy = fmin(fmax(corrected, 0), 1);
+	dt_s = (double)duration_ns / 1e9 / (double)series->n;
+	facts->window_s = dt_s * (double)(to - from);
+	facts->power_mw = corrected(series, from, to, dt_s, facts->power_raw_mw, power_of,
+				    power_tau_s(&session->tegra));
+	emc = corrected(series, from, to, dt_s, facts->emc_busy, emc_of, LAG_EMC_TAU_S);
+	if (!isnan(emc))
+		facts->emc_busy = fmin(fmax(emc, 0), 1);
 }

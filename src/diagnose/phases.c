@@ -25,13 +25,16 @@ static enum phase_kind level_of(const struct tegra_series *series, size_t i, siz
 {
 	size_t from = i > half ? i - half : 0;
 	size_t to = i + half + 1 < series->n ? i + half + 1 : series->n;
-	double gpu = 0, work = 0, cores = 0, n = (double)(to - from);
+	double gpu = 0, work = 0, cores = 0, n = 0;
 
 	for (size_t k = from; k < to; k++) {
 		const struct tegra_point *p = &series->points[k];
 		double scale =
 			isnan(gpu_full_mhz) || isnan(p->gpu_mhz) ? 1 : p->gpu_mhz / gpu_full_mhz;
 
+		if (p->run != series->points[i].run)
+			continue;
+		n++;
 		gpu += or_zero(p->gpu_busy);
 		work += or_zero(p->gpu_busy) * fmin(scale, 1);
 		cores += or_zero(p->cores_used);
@@ -41,17 +44,19 @@ static enum phase_kind level_of(const struct tegra_series *series, size_t i, siz
 	return work / n >= GPU_WORKS || cores / n >= CORES_WORK ? PHASE_WORK : PHASE_IDLE;
 }
 
+/* `joined`: no restart of tegrastats lies before it, so it may belong to the phase before. */
 static void add_run(struct phases *phases, enum phase_kind kind, size_t from, size_t to,
-		    size_t shortest)
+		    size_t shortest, bool joined)
 {
 	struct phase *last = phases->n ? &phases->phase[phases->n - 1] : NULL;
 
-	if (last && (last->kind == kind || to - from < shortest || phases->n == PHASES_MAX - 1)) {
+	if (last && (phases->n == PHASES_MAX - 1 ||
+		     (joined && (last->kind == kind || to - from < shortest)))) {
 		last->to = to;
 		return;
 	}
 	/* A short run at the very start takes on the kind of what follows it. */
-	if (last && last->to - last->from < shortest) {
+	if (last && joined && last->to - last->from < shortest) {
 		last->kind = kind;
 		last->to = to;
 		return;
@@ -65,17 +70,20 @@ static void find_runs(const struct tegra_series *series, double gpu_full_mhz, st
 	size_t shortest = series->n >= LONG_SERIES ? SHORTEST : 1;
 	size_t from = 0;
 	enum phase_kind kind = level_of(series, 0, half, gpu_full_mhz);
+	bool joined = true;
 
 	for (size_t i = 1; i < series->n; i++) {
 		enum phase_kind next = level_of(series, i, half, gpu_full_mhz);
+		bool same_run = series->points[i].run == series->points[i - 1].run;
 
-		if (next == kind)
+		if (next == kind && same_run)
 			continue;
-		add_run(phases, kind, from, i, shortest);
+		add_run(phases, kind, from, i, shortest, joined);
 		from = i;
 		kind = next;
+		joined = same_run;
 	}
-	add_run(phases, kind, from, series->n, shortest);
+	add_run(phases, kind, from, series->n, shortest, joined);
 }
 
 static size_t length(const struct phase *phase)

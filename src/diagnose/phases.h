@@ -29,6 +29,8 @@ struct phases {
 };
 
 /*
+ * No phase goes over the restart of tegrastats, as long as there is room for them.
+ *
  * `gpu_full_mhz`: the largest clock of this GPU, NAN unknown; a busy share at a fraction of that
  * clock is that fraction of the work.
  */

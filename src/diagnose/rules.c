@@ -57,6 +57,27 @@ static const struct {
 		{"clock-loss-at-trip", offsetof(struct facts, hot_clock_loss), 0.05,
 		 "heat alone is no limit: only a clock that falls under load at the trip "
 		 "point is; 5 % is above the 1-2 % jitter of the clock counter"},
+	[RULE_CPU_HELD_BACK] =
+		{"cpu-clock-held-back", offsetof(struct facts, cpu_clock_loss), 0.20,
+		 "the firmware cuts a measured CPU clock to 1/2 and less, which no other file "
+		 "shows; 3 % of such readings are normal in MAXN, and reach 20 % of a mean by "
+		 "chance in less than 1 of 200 short runs"},
+	[RULE_GPU_AT_CAP] =
+		{"gpu-clock-at-cap", offsetof(struct facts, gpu_clock_share), 0.97,
+		 "a locked 1020 MHz reads 1005-1019: 3 % below its cap a clock is still at it"},
+	[RULE_MODE_BELOW_HARDWARE] =
+		{"mode-below-hardware", offsetof(struct facts, mode_headroom), 1.10,
+		 "clocks and SMs that the power mode takes away; 1.10 is well above the "
+		 "3 % jitter"},
+	[RULE_GPU_LOAD_LOW] = {"gpu-load-low", offsetof(struct facts, gpu_idle), 0.20,
+			       "idle a fifth of the time: the governor lowers the clock on "
+			       "purpose, no fault"},
+	[RULE_EMC_AT_CAP] = {"emc-clock-at-cap", offsetof(struct facts, emc_clock_share), 0.97,
+			     "the same 3 % as for the GPU"},
+	[RULE_EMC_BELOW_HARDWARE] =
+		{"emc-below-hardware", offsetof(struct facts, emc_headroom), 1.10,
+		 "bandwidth that the memory clock of the power mode takes away; steps are "
+		 "1.5x and more"},
 	[RULE_CLOCK_HEADROOM] = {"clock-below-maximum", offsetof(struct facts, clock_headroom),
 				 1.10,
 				 "a loaded GPU below its largest clock is held there by the power "
@@ -66,6 +87,38 @@ static const struct {
 			      "shows less than it does"},
 	[RULE_CORES_WORK] = {"one-core-of-work", offsetof(struct facts, cores_used), 1.0,
 			     "together one core's worth of work, while the GPU is not filled"},
+	[RULE_PATH_CPU] = {"path-computes", offsetof(struct facts, path.parts[PATH_CPU].share),
+			   0.30,
+			   "below 30 % of the GPU-feeding thread's time, free computing would gain "
+			   "less than 1.4x"},
+	[RULE_PATH_CPU_DOMINATES] =
+		{"path-computes-more-than-gpu", offsetof(struct facts, path_cpu_over_gpu), 1.5,
+		 "with less than 1.5 times the GPU's part, computing and GPU take turns"},
+	[RULE_PATH_RUNQ] = {"path-waits-for-cpu",
+			    offsetof(struct facts, path.parts[PATH_RUNQ].share), 0.20,
+			    "below 20 % free CPUs would gain less than 1.25x"},
+	[RULE_PATH_DISK] = {"path-waits-for-disk",
+			    offsetof(struct facts, path.parts[PATH_DISK].share), 0.20,
+			    "below 20 % a disk without latency would gain less than 1.25x"},
+	[RULE_PATH_FAULT] = {"path-waits-for-faults",
+			     offsetof(struct facts, path.parts[PATH_FAULT].share), 0.20,
+			     "below 20 % resident pages would gain less than 1.25x"},
+	[RULE_PATH_LOCK] = {"path-waits-for-lock",
+			    offsetof(struct facts, path.parts[PATH_LOCK].share), 0.20,
+			    "below 20 % a free lock would gain less than 1.25x"},
+	[RULE_PATH_INPUT] = {"path-waits-for-input",
+			     offsetof(struct facts, path.parts[PATH_INPUT].share), 0.30,
+			     "below 30 % faster input would gain less than 1.4x"},
+	[RULE_REFAULTS] =
+		{"pages-come-back", offsetof(struct facts, refault_share), 0.10,
+		 "a page read again soon after it was evicted means that memory is short; "
+		 "reading a file for the first time evicts nothing of its own"},
+	[RULE_LAUNCH] = {"launching-dominates", offsetof(struct facts, launch_share), 0.50,
+			 "half of the feeding thread's computing is inside the GPU's library"},
+	[RULE_GPU_UNUSED] = {"gpu-unused", offsetof(struct facts, gpu_unused), 0.98,
+			     "a GPU busy for less than 2 %, and no thread waits for it"},
+	[RULE_COMPUTES] = {"target-computes", offsetof(struct facts, activity), 0.50,
+			   "an unused GPU beside a target that waits for something is no finding"},
 };
 
 void rules_evaluate(const struct facts *facts, struct rule_outcome outcomes[RULES])

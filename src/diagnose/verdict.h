@@ -18,6 +18,10 @@ enum verdict_class {
 	VERDICT_MEMORY_BANDWIDTH_BOUND,
 	VERDICT_CPU_BOUND,
 	VERDICT_CPU_STARVED,
+	VERDICT_IO_BOUND,
+	VERDICT_MEMORY_PRESSURE,
+	VERDICT_LOCK_BOUND,
+	VERDICT_LAUNCH_BOUND,
 	VERDICT_INPUT_LIMITED,
 	VERDICT_NO_GPU_USE,
 	VERDICT_BALANCED,
@@ -30,7 +34,7 @@ const char *verdict_class_name(enum verdict_class class);
 #define VERDICT_EVIDENCE 12
 #define VERDICT_STEPS	 6
 #define VERDICT_THREADS	 8
-#define VERDICT_RULES	 32
+#define VERDICT_RULES	 64
 
 struct evidence {
 	char text[200];	 /* a sentence with its numbers */
@@ -52,6 +56,8 @@ struct phase_verdict {
 	const char *name; /* "idle", "work", "gpu", "warm-up"; the headline's is "steady" */
 	int64_t start_ns, end_ns;
 	int64_t samples;
+	double power_mw;     /* mean input power, the lag of its sensor corrected */
+	double power_raw_mw; /* as printed */
 	enum verdict_class class;
 };
 
@@ -63,7 +69,7 @@ enum check_result { CHECK_PASS, CHECK_FAIL, CHECK_UNKNOWN };
 struct check {
 	const char *name;
 	enum check_result result;
-	char text[160];
+	char text[200];
 };
 
 #define VERDICT_CHECKS 8
@@ -72,7 +78,7 @@ struct verdict {
 	enum verdict_class class;
 	double confidence; /* 0-1 */
 	char raise[200];   /* what would raise the confidence; empty when nothing would */
-	char headline[200];
+	char headline[320];
 	struct evidence evidence[VERDICT_EVIDENCE];
 	int nevidence;
 	double share;	     /* of the window that the limiting path takes; NAN unknown */
@@ -90,6 +96,7 @@ struct verdict {
 	bool has_roofline; /* false: the workload was not given */
 	struct roofline_input roofline_input;
 	struct roofline_point roofline_point;
+	struct roofline_notes roofline_notes; /* wrong figures given, and the right ones */
 	struct check checks[VERDICT_CHECKS];
 	int nchecks;
 	int nphases; /* 0 when the run was not told apart */

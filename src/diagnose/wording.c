@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "diagnose/path_verdict.h"
 #include "diagnose/rules.h"
 
 #define PCT(share) (100 * (share))
@@ -43,7 +44,7 @@ void verdict_step(struct verdict *v, const char *format, ...)
 	va_end(args);
 }
 
-static void thread_label(char *dst, size_t size, const struct thread_account *thread)
+void wording_thread(char *dst, size_t size, const struct thread_account *thread)
 {
 	char name[41]; /* cut between characters, and short beside the tid */
 
@@ -60,7 +61,7 @@ const char *wording_raise_insufficient(const struct facts *facts, bool gpu_known
 		return "a window in which the target does its work";
 	if (!gpu_known)
 		return "GPU samples: tegrastats on PATH (as root), or --tegra-log";
-	return "the causes of the waits, which this version does not tell apart";
+	return "a thread that is seen to wait for the GPU: CUDA calls are not seen here";
 }
 
 static void insufficient_headline(const struct facts *facts, struct verdict *v)
@@ -88,7 +89,7 @@ static void headline(const struct session *session, const struct facts *facts, s
 	char who[64] = "no thread", gpu[64] = "GPU load unknown";
 
 	if (facts->critical)
-		thread_label(who, sizeof(who), facts->critical);
+		wording_thread(who, sizeof(who), facts->critical);
 	if (!isnan(facts->gpu_busy))
 		snprintf(gpu, sizeof(gpu), "the GPU is busy %.0f %%", PCT(facts->gpu_busy));
 	switch (v->class) {
@@ -121,6 +122,13 @@ static void headline(const struct session *session, const struct facts *facts, s
 			 "thread %s waits for a CPU %.0f %% of the time, %s", who,
 			 PCT(facts->critical_runq), gpu);
 		break;
+	case VERDICT_NO_GPU_USE:
+		snprintf(
+			v->headline, sizeof(v->headline),
+			"the GPU is busy %.0f %% and no thread waits for it; thread %s is on a CPU "
+			"%.0f %% of the time",
+			PCT(facts->gpu_busy), who, PCT(facts->critical_oncpu));
+		break;
 	case VERDICT_BALANCED:
 		snprintf(v->headline, sizeof(v->headline),
 			 "no single limit: busiest thread %.0f %% on-CPU, %s",
@@ -140,7 +148,7 @@ static void thread_evidence(const struct facts *facts, struct verdict *v)
 
 	if (!t || !(facts->window_s > 0))
 		return;
-	thread_label(who, sizeof(who), t);
+	wording_thread(who, sizeof(who), t);
 	off = (double)t->offcpu_ns / 1e9 / facts->window_s;
 	verdict_evidence(v, "scheduler",
 			 "%s: on-CPU %.1f %%, run queue %.1f %%, asleep %.1f %% of %.1f s", who,
@@ -191,9 +199,11 @@ static void steps(const struct session *session, const struct facts *facts, stru
 {
 	char who[64] = "the busiest thread";
 	bool others = facts->system_cpu - facts->target_cpu > 0.2;
+	const struct path_part *part = path_part_of(v->class, facts);
+	const struct thread_account *busy = part && part->top ? part->top : facts->critical;
 
-	if (facts->critical)
-		thread_label(who, sizeof(who), facts->critical);
+	if (busy)
+		wording_thread(who, sizeof(who), busy);
 	switch (v->class) {
 	case VERDICT_COMPUTE_BOUND:
 		verdict_step(
@@ -202,22 +212,20 @@ static void steps(const struct session *session, const struct facts *facts, stru
 			   "higher power mode (sudo nvpmodel -q)");
 		break;
 	case VERDICT_MEMORY_BANDWIDTH_BOUND:
-		verdict_step(v,
-			     "move fewer bytes: quantise, fuse layers, larger batch; check the EMC "
-			     "clock of "
-			     "the power mode (sudo nvpmodel -q)");
+		wording_board_steps(session, v);
+		verdict_step(v, "move fewer bytes: quantise, fuse layers, larger batch");
 		break;
 	case VERDICT_CLOCK_CAPPED:
 	case VERDICT_POWER_THROTTLED:
 	case VERDICT_THERMAL_THROTTLED:
-		wording_board_steps(session, facts, v);
+		wording_board_steps(session, v);
 		break;
 	case VERDICT_CPU_BOUND:
 		verdict_step(
 			v,
 			"see what %s computes: sudo perf top -t %d; move it to the GPU, VIC or "
 			"NVDEC, or split it over threads",
-			who, facts->critical ? facts->critical->tid : 0);
+			who, busy ? busy->tid : 0);
 		break;
 	case VERDICT_CPU_STARVED:
 		if (others)
@@ -234,6 +242,18 @@ static void steps(const struct session *session, const struct facts *facts, stru
 				"affinity, or more cores on line (sudo nvpmodel -q)",
 				facts->cpus);
 		break;
+	case VERDICT_NO_GPU_USE:
+		verdict_step(
+			v,
+			"check that the program runs on the GPU at all: the CUDA or TensorRT "
+			"back end, the device in its settings, nvidia-smi or tegrastats beside it");
+		break;
+	case VERDICT_IO_BOUND:
+	case VERDICT_MEMORY_PRESSURE:
+	case VERDICT_LOCK_BOUND:
+	case VERDICT_LAUNCH_BOUND:
+	case VERDICT_INPUT_LIMITED:
+		break; /* wording_path_steps() */
 	case VERDICT_BALANCED:
 		if (facts->turns >= 0.85)
 			verdict_step(
@@ -256,9 +276,13 @@ static void steps(const struct session *session, const struct facts *facts, stru
 void wording_fill(const struct session *session, const struct facts *facts, struct verdict *verdict)
 {
 	headline(session, facts, verdict);
-	thread_evidence(facts, verdict);
+	wording_path_headline(facts, verdict);
+	wording_path_evidence(facts, verdict);
+	if (!facts->path.feeder)
+		thread_evidence(facts, verdict);
 	gpu_evidence(session, facts, verdict);
 	wording_board_evidence(session, facts, verdict);
 	cpu_evidence(facts, verdict);
+	wording_path_steps(facts, verdict);
 	steps(session, facts, verdict);
 }

@@ -16,13 +16,23 @@ void wording_fill(const struct session *session, const struct facts *facts,
 /* The same for a verdict on a log. */
 void wording_log(const struct session *session, const struct facts *facts, struct verdict *verdict);
 
+/* "preproc-0/1234" */
+void wording_thread(char *dst, size_t size, const struct thread_account *thread);
+
+/*
+ * The parts that are about what the GPU-feeding thread waits for: nothing without one; headline and
+ * steps only for classes that are about a part of the path.
+ */
+void wording_path_headline(const struct facts *facts, struct verdict *v);
+void wording_path_evidence(const struct facts *facts, struct verdict *v);
+void wording_path_steps(const struct facts *facts, struct verdict *v);
+
 /* The parts of a live verdict that are about clocks, heat and power. */
 void wording_board_headline(const struct session *session, const struct facts *facts,
 			    struct verdict *v);
 void wording_board_evidence(const struct session *session, const struct facts *facts,
 			    struct verdict *v);
-void wording_board_steps(const struct session *session, const struct facts *facts,
-			 struct verdict *v);
+void wording_board_steps(const struct session *session, struct verdict *v);
 
 /* Cap the confidence, with the words for what would lift the cap. */
 void verdict_doubt(struct verdict *v, double limit, const char *raise);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "diagnose/clocks.h"
 #include "diagnose/rules.h"
 
 #define PCT(share) (100 * (share))
@@ -33,73 +33,182 @@ static const char *oc_name(const struct session *session, int id)
 	return oc_meaning_known(session) ? orin[id] : other[id];
 }
 
+/* Which of the counted events held the clocks back; -1: a measured CPU clock shows it. */
 static int first_event(const struct verdict *v)
 {
 	if (v->rules[RULE_UNDER_VOLTAGE].fired)
 		return 0;
-	return v->rules[RULE_POWER_LIMIT].fired ? 1 : 2;
+	if (v->rules[RULE_POWER_LIMIT].fired)
+		return 1;
+	return v->rules[RULE_OVER_CURRENT].fired ? 2 : -1;
+}
+
+static void power_headline(const struct session *session, const struct facts *facts,
+			   struct verdict *v)
+{
+	int event = first_event(v);
+
+	if (event < 0)
+		snprintf(v->headline, sizeof(v->headline),
+			 "the CPUs run %.0f %% slower than asked for: the firmware holds them back",
+			 PCT(facts->cpu_clock_loss));
+	else
+		snprintf(v->headline, sizeof(v->headline),
+			 "%" PRId64 " times %s in %.0f s held the clocks back",
+			 session->throttle.oc_events[event], oc_name(session, event),
+			 facts->window_s);
+}
+
+static void thermal_headline(const struct session *session, const struct facts *facts,
+			     struct verdict *v)
+{
+	const struct throttle_summary *throttle = &session->throttle;
+
+	if (v->rules[RULE_COOLING].fired)
+		snprintf(v->headline, sizeof(v->headline),
+			 "%s is at its %.0f C trip and the kernel holds clocks back (%s)",
+			 throttle->margin_zone, facts->trip_c, throttle->cooling_name);
+	else
+		snprintf(v->headline, sizeof(v->headline),
+			 "%s is at its %.0f C trip and the loaded GPU runs %.0f %% below its cap",
+			 throttle->margin_zone, facts->trip_c, PCT(facts->hot_clock_loss));
 }
 
 void wording_board_headline(const struct session *session, const struct facts *facts,
 			    struct verdict *v)
 {
 	const struct board_info *board = &session->board;
-	char *line = v->headline;
-	size_t size = sizeof(v->headline);
-	int event = first_event(v);
 
-	switch (v->class) {
-	case VERDICT_POWER_THROTTLED:
-		snprintf(line, size, "%" PRId64 " times %s in %.0f s held the clocks back",
-			 session->throttle.oc_events[event], oc_name(session, event),
-			 facts->window_s);
-		break;
-	case VERDICT_THERMAL_THROTTLED:
-		snprintf(line, size,
-			 "%s is at its %.0f C trip and the kernel holds clocks back (%s)",
-			 session->throttle.margin_zone, facts->trip_c,
-			 session->throttle.cooling_name);
-		break;
-	default:
-		snprintf(line, size,
+	if (v->class == VERDICT_POWER_THROTTLED)
+		power_headline(session, facts, v);
+	else if (v->class == VERDICT_THERMAL_THROTTLED)
+		thermal_headline(session, facts, v);
+	else
+		snprintf(v->headline, sizeof(v->headline),
 			 "the GPU is busy %.0f %% at %.0f MHz%s%s: %.1fx below what it can do",
 			 PCT(facts->gpu_busy), facts->gpu_mhz, *board->mode ? " in mode " : "",
 			 board->mode, facts->clock_headroom);
+}
+
+/* " in mode 15W", or nothing. */
+static const char *in_mode(const struct board_info *board, char *dst, size_t size)
+{
+	snprintf(dst, size, "%s%s", *board->mode ? " in mode " : "", board->mode);
+	return dst;
+}
+
+static void gpu_clock_evidence(const struct session *session, const struct facts *facts,
+			       struct verdict *v)
+{
+	const struct board_info *board = &session->board;
+	double now_mhz = session->tegra.gpu_clock_mhz.mean;
+	double full_mhz = fmax(board->gpu.hw_max_mhz, board->largest.gpu_mhz);
+	char mode[BOARD_NAME_LEN + 16], sm[48] = "";
+
+	in_mode(board, mode, sizeof(mode));
+	if (board->gpu.sm_active > 0 && board->gpu.sm_active < board->gpu.sm_total)
+		snprintf(sm, sizeof(sm), ", %d of %d SMs active", board->gpu.sm_active,
+			 board->gpu.sm_total);
+	switch (clocks_gpu(v->rules)) {
+	case CLOCK_CAPPED:
+		if (v->class == VERDICT_CLOCK_CAPPED || v->class == VERDICT_COMPUTE_BOUND)
+			verdict_evidence(v, "devfreq",
+					 "GPU at %.0f MHz, its cap%s; the hardware goes to %.0f%s",
+					 now_mhz, mode, full_mhz, sm);
+		break;
+	case CLOCK_FOLLOWS_LOAD:
+		verdict_evidence(v, "devfreq",
+				 "GPU at %.0f of %.0f MHz at %.0f %% load: the governor follows "
+				 "the load, no fault",
+				 now_mhz, board->gpu.cap_mhz, PCT(facts->gpu_busy));
+		break;
+	case CLOCK_NOT_RAISED:
+		verdict_evidence(v, "devfreq",
+				 "GPU at %.0f MHz at %.0f %% load, %.0f allowed%s%s: not locked",
+				 now_mhz, PCT(facts->gpu_busy), board->gpu.cap_mhz, mode, sm);
+		break;
+	default:
+		if (v->class == VERDICT_CLOCK_CAPPED)
+			verdict_evidence(v, "devfreq",
+					 "GPU at %.0f MHz, the hardware goes to %.0f%s", now_mhz,
+					 full_mhz, sm);
+		break;
 	}
+}
+
+static void emc_clock_evidence(const struct session *session, struct verdict *v)
+{
+	const struct board_info *board = &session->board;
+	char mode[BOARD_NAME_LEN + 16];
+
+	in_mode(board, mode, sizeof(mode));
+	switch (clocks_emc(v->rules)) {
+	case CLOCK_CAPPED:
+		verdict_evidence(v, "EMC cap",
+				 "DRAM clock capped at %.0f MHz%s, the hardware goes to %.0f",
+				 board->emc.cap_mhz, mode, board->emc.hw_max_mhz);
+		break;
+	case CLOCK_NOT_RAISED:
+		verdict_evidence(v, "EMC cap",
+				 "DRAM saturated at %.0f MHz, %.0f allowed%s: not locked",
+				 session->tegra.emc_clock_mhz.mean, board->emc.cap_mhz, mode);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Within 5 C of a trip nothing is held back yet: a margin, no more. */
+#define SMALL_MARGIN_C 5
+
+static void heat_evidence(const struct session *session, struct verdict *v)
+{
+	const struct throttle_summary *throttle = &session->throttle;
+
+	if (throttle->cooling_active > 0)
+		verdict_evidence(v, "cooling devices", "%d bound to clocks were active (%s)",
+				 throttle->cooling_active, throttle->cooling_name);
+	if (v->class != VERDICT_THERMAL_THROTTLED && throttle->margin_c < SMALL_MARGIN_C)
+		verdict_evidence(v, "thermal zones",
+				 "%s came within %.1f C of its %.0f C trip: a small margin",
+				 throttle->margin_zone, fmax(throttle->margin_c, 0),
+				 throttle->trip_c);
+}
+
+static void cpu_clock_evidence(const struct session *session, const struct facts *facts,
+			       struct verdict *v)
+{
+	if (v->rules[RULE_CPU_HELD_BACK].fired)
+		verdict_evidence(v, "cpuinfo_cur_freq",
+				 "CPU clocks %.0f %% below those asked for, mean of %" PRId64
+				 " measurements, worst %s",
+				 PCT(facts->cpu_clock_loss), session->throttle.cpu_measurements,
+				 session->throttle.cpu_slowest);
 }
 
 void wording_board_evidence(const struct session *session, const struct facts *facts,
 			    struct verdict *v)
 {
 	const struct throttle_summary *throttle = &session->throttle;
-	const struct board_info *board = &session->board;
 
 	for (int i = 0; i < THROTTLE_OC; i++) {
 		if (throttle->oc_events[i] > 0)
 			verdict_evidence(v, "soctherm_oc", "%s: %" PRId64 " events",
 					 oc_name(session, i), throttle->oc_events[i]);
 	}
-	if (throttle->cooling_active > 0)
-		verdict_evidence(v, "cooling devices", "%d bound to clocks were active (%s)",
-				 throttle->cooling_active, throttle->cooling_name);
-	if (v->rules[RULE_CLOCK_HEADROOM].fired && !isnan(facts->gpu_mhz)) {
-		verdict_evidence(
-			v, "devfreq", "GPU at %.0f MHz, largest %.0f MHz, %d of %d SMs active",
-			facts->gpu_mhz, fmax(board->gpu.hw_max_mhz, board->largest.gpu_mhz),
-			board->gpu.sm_active, board->gpu.sm_total);
-	}
+	cpu_clock_evidence(session, facts, v);
+	heat_evidence(session, v);
+	gpu_clock_evidence(session, facts, v);
+	emc_clock_evidence(session, v);
 }
 
-/* Below this part of its cap a loaded GPU is not held by the mode but by the governor. */
-#define AT_CAP 0.97
-
-static void mode_step(const struct session *session, const struct facts *facts, struct verdict *v)
+static void mode_step(const struct session *session, struct verdict *v)
 {
 	const struct board_gpu *gpu = &session->board.gpu;
 	const struct board_mode *next = &session->board.next;
 	double gain = next->gpu_mhz / gpu->cap_mhz;
 
-	if (facts->gpu_mhz < AT_CAP * gpu->cap_mhz)
+	if (clocks_gpu(v->rules) == CLOCK_NOT_RAISED)
 		verdict_step(
 			v,
 			"sudo jetson_clocks: the mode allows %.0f MHz, the governor does not go "
@@ -114,28 +223,57 @@ static void mode_step(const struct session *session, const struct facts *facts, 
 		verdict_step(v, "a larger power mode, if there is one (sudo nvpmodel -q)");
 }
 
-void wording_board_steps(const struct session *session, const struct facts *facts,
-			 struct verdict *v)
+static void emc_step(const struct session *session, struct verdict *v)
+{
+	const struct board_info *board = &session->board;
+	const struct board_mode *mode = clocks_emc_mode(board);
+	enum clock_cause cause = clocks_emc(v->rules);
+
+	if (cause == CLOCK_NOT_RAISED)
+		verdict_step(v, "sudo jetson_clocks: the mode allows %.0f MHz of DRAM clock",
+			     board->emc.cap_mhz);
+	if (cause != CLOCK_CAPPED)
+		return;
+	if (mode && mode->id >= 0)
+		verdict_step(v, "sudo nvpmodel -m %d (%s): up to %.1fx the DRAM bandwidth",
+			     mode->id, mode->name, mode->emc_mhz / board->emc.cap_mhz);
+	else
+		verdict_step(v,
+			     "a power mode with a higher EMC clock, if there is one (sudo nvpmodel "
+			     "-q)");
+}
+
+static void power_step(const struct session *session, struct verdict *v)
+{
+	int event = first_event(v);
+
+	if (event < 0)
+		verdict_step(v, "a supply and cable that hold under load; if the clocks stay low "
+				"without load, switch the board off and on: an over-current at "
+				"boot can latch them");
+	else if (event == 0 && oc_meaning_known(session))
+		verdict_step(v, "the input voltage sags: a stronger supply, a shorter or thicker "
+				"cable, not the model");
+	else
+		verdict_step(v, "the board draws more than its budget: a smaller power mode that "
+				"holds its clock, or a supply and mode that allow more");
+}
+
+void wording_board_steps(const struct session *session, struct verdict *v)
 {
 	switch (v->class) {
 	case VERDICT_POWER_THROTTLED:
-		if (first_event(v) == 0 && oc_meaning_known(session))
-			verdict_step(
-				v,
-				"the input voltage sags: a stronger supply, a shorter or thicker "
-				"cable, not the model");
-		else
-			verdict_step(
-				v,
-				"the board draws more than its budget: a smaller power mode that "
-				"holds its clock, or a supply and mode that allow more");
+		power_step(session, v);
 		break;
 	case VERDICT_THERMAL_THROTTLED:
 		verdict_step(
 			v, "cool the module: fan profile, heat sink, air; or a smaller power mode "
 			   "that holds its clock");
 		break;
+	case VERDICT_MEMORY_BANDWIDTH_BOUND:
+		emc_step(session, v);
+		break;
 	default:
-		mode_step(session, facts, v);
+		mode_step(session, v);
 	}
 }

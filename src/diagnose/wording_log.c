@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "diagnose/clocks.h"
 #include "diagnose/rules.h"
 
 #define PCT(share) (100 * (share))
@@ -69,6 +70,7 @@ static void headline(const struct session *session, const struct facts *facts, s
 static void evidence(const struct session *session, const struct facts *facts, struct verdict *v)
 {
 	const struct board_info *board = &session->board;
+	bool low_load = v->rules[RULE_GPU_LOAD_LOW].fired && facts->clock_headroom > 1;
 
 	if (!isnan(facts->gpu_busy))
 		verdict_evidence(v, "tegrastats", "GPU busy %.0f +- %.0f %%, mean of %.0f lines%s",
@@ -82,8 +84,13 @@ static void evidence(const struct session *session, const struct facts *facts, s
 				 board->module);
 	if (session->board_guessed && !isnan(facts->clock_headroom))
 		verdict_evidence(v, "module table",
-				 "largest GPU clock %.0f MHz: %.2fx the one seen",
-				 board->gpu.hw_max_mhz, facts->clock_headroom);
+				 "largest GPU clock %.0f MHz: %.2fx the one seen%s",
+				 board->gpu.hw_max_mhz, facts->clock_headroom,
+				 low_load ? ", no fault at this load" : "");
+	if (clocks_emc(v->rules) == CLOCK_CAPPED)
+		verdict_evidence(v, "module table",
+				 "largest DRAM clock %.0f MHz: %.2fx the one seen",
+				 board->emc.hw_max_mhz, facts->emc_headroom);
 	if (isnan(facts->emc_busy))
 		verdict_evidence(v, "tegrastats",
 				 "DRAM load not printed (tegrastats not run as root)");
@@ -100,6 +107,10 @@ static void evidence(const struct session *session, const struct facts *facts, s
 				 isnan(facts->trip_c)		    ? ""
 				 : facts->hottest_c < facts->trip_c ? ", below its trip point"
 								    : ", at its trip point");
+	if (!isnan(facts->power_mw))
+		verdict_evidence(v, "tegrastats",
+				 "input power %.2f W (%.2f as printed: the sensor lags by 0.42 s)",
+				 facts->power_mw / 1000, facts->power_raw_mw / 1000);
 }
 
 static void steps(const struct facts *facts, struct verdict *v)
@@ -111,6 +122,11 @@ static void steps(const struct facts *facts, struct verdict *v)
 			     "to see how far from the roof it is (tegratrace roofline)");
 		break;
 	case VERDICT_MEMORY_BANDWIDTH_BOUND:
+		if (clocks_emc(v->rules) == CLOCK_CAPPED)
+			verdict_step(v,
+				     "a power mode with a higher EMC clock (sudo nvpmodel -q shows "
+				     "it, -m ID sets it), then sudo jetson_clocks: up to %.1fx",
+				     facts->emc_headroom);
 		verdict_step(v,
 			     "move fewer bytes: quantise the weights, fuse layers, larger batch");
 		break;

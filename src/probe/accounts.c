@@ -40,6 +40,10 @@ struct accounts {
 		void *ctx;
 	} on_close[CLOSERS];
 	int nclosers;
+	accounts_kept_fn on_kept;
+	void *kept_ctx;
+	accounts_asleep_fn on_asleep;
+	void *asleep_ctx;
 };
 
 struct accounts *accounts_new(struct tracer *tracer, struct session *session)
@@ -73,6 +77,25 @@ int accounts_on_close(struct accounts *accounts, accounts_close_fn fn, void *ctx
 	accounts->on_close[accounts->nclosers].fn = fn;
 	accounts->on_close[accounts->nclosers++].ctx = ctx;
 	return 0;
+}
+
+void accounts_on_kept(struct accounts *accounts, accounts_kept_fn fn, void *ctx)
+{
+	accounts->on_kept = fn;
+	accounts->kept_ctx = ctx;
+}
+
+void accounts_on_asleep(struct accounts *accounts, accounts_asleep_fn fn, void *ctx)
+{
+	accounts->on_asleep = fn;
+	accounts->asleep_ctx = ctx;
+}
+
+static void tell_asleep(struct accounts *accounts, const struct books *books, uint32_t slot,
+			const struct tt_thread *t, bool at_end)
+{
+	if (accounts->on_asleep && (books->state == 'S' || books->state == 'D'))
+		accounts->on_asleep(accounts->asleep_ctx, slot, t->tgid, t->tid, at_end);
 }
 
 static void read_books(struct books *books, pid_t pid, pid_t tid)
@@ -134,8 +157,10 @@ static void baseline_one(void *ctx, const struct tracer_slots *slots, const stru
 {
 	struct accounts *accounts = ctx;
 
-	if (!(t->flags & TT_FLAG_BORN))
-		read_books(&accounts->baseline[slots->slot], t->tgid, t->tid);
+	if (t->flags & TT_FLAG_BORN)
+		return;
+	read_books(&accounts->baseline[slots->slot], t->tgid, t->tid);
+	tell_asleep(accounts, &accounts->baseline[slots->slot], slots->slot, t, false);
 }
 
 void accounts_take_baseline(struct accounts *accounts)
@@ -175,17 +200,16 @@ static void decide_eventless(struct tt_thread *t, const struct books *before,
 	}
 }
 
-static void copy_sums(struct thread_account *account, const struct tt_thread *t, bool knows_disk)
+/* All sleep is WAIT_OTHER until its causes are known. */
+static void copy_sums(struct thread_account *account, const struct tt_thread *t)
 {
 	account->oncpu_ns = t->ns[TT_ONCPU];
 	account->runq_wake_ns = t->ns[TT_RUNQ_WAKE];
 	account->runq_preempt_ns = t->ns[TT_RUNQ_PREEMPT];
 	account->stopped_ns = t->ns[TT_STOPPED];
 	account->unknown_ns = t->ns[TT_UNKNOWN];
-	account->wait_ns[WAIT_OTHER] = t->ns[TT_OFF_OTHER];
-	if (knows_disk)
-		account->wait_ns[WAIT_DISK] = t->ns[TT_OFF_DISK];
 	account->offcpu_ns = t->ns[TT_OFF_OTHER] + t->ns[TT_OFF_DISK];
+	account->wait_ns[WAIT_OTHER] = account->offcpu_ns;
 	account->switches_voluntary = t->switches_voluntary;
 	account->switches_involuntary = t->switches_involuntary;
 	account->runq.count = t->runq_count;
@@ -225,7 +249,10 @@ static struct thread_account *fold_row(struct session *session, const struct thr
 	return NULL;
 }
 
-static void keep_account(struct accounts *accounts, const struct thread_account *account)
+#define NO_ROW SIZE_MAX
+
+/* Returns the row. */
+static size_t keep_account(struct accounts *accounts, const struct thread_account *account)
 {
 	struct session *session = accounts->session;
 	struct thread_account *row;
@@ -235,19 +262,20 @@ static void keep_account(struct accounts *accounts, const struct thread_account 
 		row = fold_row(session, account);
 		if (row) {
 			thread_account_merge(row, account);
-			return;
+			return row - session->threads;
 		}
 	}
 	row = session_add_thread(session);
 	if (!row) {
 		session->losses.threads_untracked++;
-		return;
+		return NO_ROW;
 	}
 	*row = *account;
 	if (account->exited && accounts->exited_rows >= limit)
 		row->tid = 0;
 	else if (account->exited)
 		accounts->exited_rows++;
+	return row - session->threads;
 }
 
 static void init_account(struct thread_account *account, const struct tt_thread *t)
@@ -257,10 +285,12 @@ static void init_account(struct thread_account *account, const struct tt_thread 
 	account->tid = t->tid;
 	account->folded = 1;
 	account->gpu_spin_ns = UNKNOWN_NS;
-	account->wait_ns[WAIT_DISK] = UNKNOWN_NS;
 	account->minor_faults = account->major_faults = UNKNOWN_COUNT;
 	oncpu_samples_init(&account->oncpu_samples);
 	account->schedstat_oncpu_ns = account->schedstat_runq_ns = UNKNOWN_NS;
+	account->io_reads = account->io_writes = UNKNOWN_COUNT;
+	account->io_read_bytes = account->io_write_bytes = UNKNOWN_COUNT;
+	account->io_queue_ns = account->io_device_ns = UNKNOWN_NS;
 }
 
 static void add_books(struct thread_account *account, const struct books *before,
@@ -318,6 +348,7 @@ static void close_account(struct accounts *accounts, const struct tracer_slots *
 	struct tt_thread t = *record;
 	int64_t birth = t.t_birth_ns ? (int64_t)t.t_birth_ns : accounts->begin_ns;
 	int64_t death = t.t_death_ns ? (int64_t)t.t_death_ns : accounts->end_ns;
+	struct kept_account kept = {.slots = slots, .record = record};
 
 	init_account(&account, &t);
 	account.exited = t.bucket == TT_DEAD;
@@ -325,9 +356,12 @@ static void close_account(struct accounts *accounts, const struct tracer_slots *
 	if (!account.exited) {
 		if (t.bucket == TT_UNKNOWN && !t.t_last_ns)
 			decide_eventless(&t, before, after, account.wall_ns);
+		if (t.bucket >= TT_OFF_FIRST)
+			kept.asleep_ns = accounts->end_ns -
+					 (t.t_last_ns ? (int64_t)t.t_last_ns : accounts->begin_ns);
 		tt_charge(&t, accounts->end_ns, accounts->begin_ns, t.bucket, t.bucket);
 	}
-	copy_sums(&account, &t, !strcmp(session->capability.rung, "btf"));
+	copy_sums(&account, &t);
 	if (!account.exited && (before->known || t.flags & TT_FLAG_BORN))
 		add_books(&account, before, after);
 	resolve_unknown(&account);
@@ -339,7 +373,9 @@ static void close_account(struct accounts *accounts, const struct tracer_slots *
 	if (thread_identity_error_ns(&account))
 		session->losses.identity_violations++;
 	session->threads_seen++;
-	keep_account(accounts, &account);
+	kept.row = keep_account(accounts, &account);
+	if (accounts->on_kept && kept.row != NO_ROW)
+		accounts->on_kept(accounts->kept_ctx, &kept);
 }
 
 /* The name that a thread had while it lived, for a record that ended without one. */
@@ -382,8 +418,10 @@ static void read_final(void *ctx, const struct tracer_slots *slots, const struct
 {
 	struct final_books *final = ctx;
 
-	if (t->bucket != TT_DEAD)
-		read_books(&final->after[slots->slot], t->tgid, t->tid);
+	if (t->bucket == TT_DEAD)
+		return;
+	read_books(&final->after[slots->slot], t->tgid, t->tid);
+	tell_asleep(final->accounts, &final->after[slots->slot], slots->slot, t, true);
 }
 
 static void close_final(void *ctx, const struct tracer_slots *slots, const struct tt_thread *t)
@@ -410,6 +448,9 @@ void accounts_finish(struct accounts *accounts, int64_t end_ns)
 	tracer_detach(accounts->tracer);
 	kernel = tracer_losses(accounts->tracer);
 	losses->threads_untracked += kernel.no_slot + kernel.tid_range;
+	losses->edges_dropped += kernel.edges;
+	losses->stacks_dropped += kernel.stacks;
+	losses->holders_dropped += kernel.holders;
 	if (!final.after) {
 		msg_error("out of memory: the accounts of the living threads are lost");
 		return;

@@ -25,6 +25,27 @@ typedef void (*accounts_close_fn)(void *ctx, uint32_t slot, struct thread_accoun
 /* Returns 0 or -ENOSPC. */
 int accounts_on_close(struct accounts *accounts, accounts_close_fn fn, void *ctx);
 
+/* An account that has become, or become part of, row `row` of session.threads. */
+struct kept_account {
+	const struct tracer_slots *slots;
+	const struct tt_thread
+		*record; /* as it was at the end, before its last interval was closed */
+	size_t row;
+	int64_t asleep_ns; /* of a sleep that was not over at the end; 0 = none */
+};
+
+typedef void (*accounts_kept_fn)(void *ctx, const struct kept_account *kept);
+
+/* One listener; called after the close functions. */
+void accounts_on_kept(struct accounts *accounts, accounts_kept_fn fn, void *ctx);
+
+/*
+ * One listener for threads found asleep when the window begins (`at_end` false) and when it ends:
+ * where they sleep can only be asked then.
+ */
+typedef void (*accounts_asleep_fn)(void *ctx, uint32_t slot, pid_t pid, pid_t tid, bool at_end);
+void accounts_on_asleep(struct accounts *accounts, accounts_asleep_fn fn, void *ctx);
+
 /*
  * Seed every thread of the targets (and of their descendants with `follow`) until a whole pass
  * finds no new one. Returns the number of threads seeded by this call, or -errno.

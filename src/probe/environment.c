@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "probe/procfs.h"
+#include "probe/text_file.h"
 #include "probe/tracefs.h"
 
 static void say(struct finding *finding, bool ok, const char *format, ...)
@@ -108,6 +109,19 @@ static void check_schedstat(struct finding *f)
 		: "/proc/PID/task/TID/schedstat");
 }
 
+static void check_stalls(struct finding *f)
+{
+	char text[128];
+	ssize_t n = text_file_read(text, sizeof(text), "/proc/pressure/memory");
+
+	f->what = "pressure stall information";
+	say(f, n > 0,
+	    n > 0 ? "/proc/pressure"
+		  : "none (CONFIG_PSI, or booted without psi=1), as on every stock Jetson: "
+		    "swap-in, "
+		    "reclaim and major faults stand for it");
+}
+
 static void check_pid_namespace(struct finding *f)
 {
 	uint64_t inode;
@@ -131,6 +145,7 @@ int environment_check(struct finding findings[FINDINGS])
 	check_memlock(&findings[n++]);
 	check_symbols(&findings[n++]);
 	check_schedstat(&findings[n++]);
+	check_stalls(&findings[n++]);
 	return n;
 }
 

@@ -44,7 +44,7 @@ int procfs_set_root(const char *root)
 	return 0;
 }
 
-static int task_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)
+int procfs_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name)
 {
 	int n;
 
@@ -60,7 +60,7 @@ static int task_path(char *path, size_t size, pid_t pid, pid_t tid, const char *
 static int open_task(pid_t pid, pid_t tid, const char *name)
 {
 	char path[PATH_MAX];
-	int fd = task_path(path, sizeof(path), pid, tid, name);
+	int fd = procfs_path(path, sizeof(path), pid, tid, name);
 
 	if (fd)
 		return fd;
@@ -226,6 +226,10 @@ static bool take_stat_field(const char **p, int i, struct procfs_stat *st)
 		return take_number(p, UINT64_MAX, &st->starttime_ticks);
 	case 39:
 		return take_int(p, &st->processor);
+	case 40:
+		return take_int(p, &st->rt_priority);
+	case 41:
+		return take_int(p, &st->policy);
 	case 42:
 		return take_count(p, &st->blkio_delay_ticks);
 	default:
@@ -242,6 +246,8 @@ int procfs_task_stat(pid_t pid, pid_t tid, struct procfs_stat *st)
 	int i = 3;
 
 	*st = (struct procfs_stat){.processor = PROCFS_UNKNOWN,
+				   .rt_priority = PROCFS_UNKNOWN,
+				   .policy = PROCFS_UNKNOWN,
 				   .blkio_delay_ticks = PROCFS_UNKNOWN};
 	if (len < 0)
 		return (int)len;
@@ -361,6 +367,11 @@ int procfs_status(pid_t pid, pid_t tid, struct procfs_status *st)
 	if (!err && (st->tgid < 1 || st->pid < 1))
 		err = -EBADMSG;
 	return err;
+}
+
+int procfs_task_text(pid_t pid, pid_t tid, const char *name, char *buf, size_t size)
+{
+	return (int)read_all(open_task(pid, tid, name), buf, size);
 }
 
 int procfs_comm(pid_t pid, pid_t tid, char *buf, size_t size)
@@ -534,7 +545,7 @@ int procfs_ns_pid_inode(pid_t pid, uint64_t *inode)
 	if (pid == 0)
 		snprintf(path, sizeof(path), "%s/self/ns/pid", procfs_root);
 	else
-		err = task_path(path, sizeof(path), pid, PROCFS_PROCESS, "ns/pid");
+		err = procfs_path(path, sizeof(path), pid, PROCFS_PROCESS, "ns/pid");
 	if (!err)
 		err = read_link(path, target, sizeof(target));
 	if (err)

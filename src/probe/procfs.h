@@ -43,6 +43,8 @@ struct procfs_stat {
 	int64_t num_threads;
 	uint64_t starttime_ticks;  /* since boot; with the pid it names a process for good */
 	int processor;		   /* where it ran last */
+	int rt_priority;	   /* 1-99 of real-time policies, 0 for others */
+	int policy;		   /* SCHED_* */
 	int64_t blkio_delay_ticks; /* 0 also where delay accounting is off: procfs_delayacct() */
 };
 
@@ -79,6 +81,9 @@ struct procfs_cpu_totals {
  */
 int procfs_set_root(const char *root);
 
+/* Path of a file of a process or thread. -EINVAL, -ENAMETOOLONG. */
+int procfs_path(char *path, size_t size, pid_t pid, pid_t tid, const char *name);
+
 /* Our own pid as this procfs numbers it; getpid() where it does not tell. */
 pid_t procfs_self(void);
 
@@ -94,6 +99,9 @@ bool procfs_is_dead(const struct procfs_stat *st);
 int procfs_schedstat(pid_t pid, pid_t tid, uint64_t *oncpu_ns, uint64_t *runq_ns, uint64_t *slices);
 
 int procfs_status(pid_t pid, pid_t tid, struct procfs_status *st);
+
+/* The text of a small file of a thread, cut to @size and ended by a NUL; returns its length. */
+int procfs_task_text(pid_t pid, pid_t tid, const char *name, char *buf, size_t size);
 
 /* Raw name without the closing newline; returns its length. */
 int procfs_comm(pid_t pid, pid_t tid, char *buf, size_t size);

@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "probe/tracefs.h"
+
 int rung_size_maps(struct bpf_object *object, const struct rung_settings *settings)
 {
 	const struct {
@@ -26,6 +28,42 @@ int rung_size_maps(struct bpf_object *object, const struct rung_settings *settin
 			return err;
 	}
 	return 0;
+}
+
+static const char *const interrupt_programs[] = {
+	"irq_handler_entry", "irq_handler_exit",     "softirq_entry",
+	"softirq_exit",	     "hrtimer_expire_entry", "hrtimer_expire_exit",
+};
+
+#define INTERRUPT_PROGRAMS (sizeof(interrupt_programs) / sizeof(interrupt_programs[0]))
+
+static bool has_interrupt_events(void)
+{
+	static const char *const events[] = {"irq/irq_handler_entry", "irq/softirq_entry",
+					     "timer/hrtimer_expire_entry"};
+	struct tracefs tracefs;
+	bool found = true;
+
+	if (tracefs_open(&tracefs))
+		return true; /* not known: the load tells */
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		found = found && tracefs_event_id(&tracefs, events[i]) >= 0;
+	tracefs_close(&tracefs);
+	return found;
+}
+
+bool rung_choose_interrupts(struct bpf_object *object, bool wanted)
+{
+	if (wanted && has_interrupt_events())
+		return true;
+	for (size_t i = 0; i < INTERRUPT_PROGRAMS; i++) {
+		struct bpf_program *program =
+			bpf_object__find_program_by_name(object, interrupt_programs[i]);
+
+		if (program)
+			bpf_program__set_autoload(program, false);
+	}
+	return false;
 }
 
 void rung_explain_load(int err, char reason[RUNG_REASON_LEN])

@@ -12,6 +12,9 @@
 
 struct rung_settings {
 	bool follow_children;
+	bool interrupts; /* tell interrupts from the tasks that they interrupt */
+	bool kernel_stacks;
+	bool user_stacks;
 	__u32 slots;   /* records, slot 0 not used */
 	__u32 pid_max; /* tids below this */
 };
@@ -22,6 +25,7 @@ struct rung_objects {
 	struct bpf_object *object;
 	struct tt_window *window; /* shared with the programs */
 	struct tt_losses *losses;
+	bool interrupts; /* are told apart */
 };
 
 #define RUNG_REASON_LEN 192
@@ -39,11 +43,17 @@ struct rung_ops {
 extern const struct rung_ops rung_btf;
 extern const struct rung_ops rung_tracepoint;
 
-/* Set the sizes of the three maps before the load. Returns 0 or -errno. */
+/*
+ * Leave out the programs on interrupt and timer events: not asked for, or this kernel has no such
+ * events. Returns whether they stay.
+ */
+bool rung_choose_interrupts(struct bpf_object *object, bool wanted);
+
+/* Set the sizes of the maps before the load. Returns 0 or -errno. */
 int rung_size_maps(struct bpf_object *object, const struct rung_settings *settings);
 
 /*
- * Attach every program of a skeleton to the tracepoint that its section names, also where tracefs
+ * Attach every program of a skeleton that was loaded to the tracepoint that its section names, also where tracefs
  * has no path. Returns 0 or -errno with a reason.
  */
 int rung_attach_tracepoints(struct bpf_object_skeleton *skeleton, char reason[RUNG_REASON_LEN]);

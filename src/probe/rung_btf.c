@@ -7,6 +7,14 @@
 
 #include "sched_btf.skel.h"
 
+/* 16 KiB on x86-64, and on arm64 (THREAD_SHIFT, asm/memory.h) unless a page is larger. */
+static __u32 thread_size(void)
+{
+	long page = sysconf(_SC_PAGESIZE);
+
+	return page > 16384 ? (__u32)page : 16384;
+}
+
 static int btf_load(const struct rung_settings *settings, struct rung_objects *objects,
 		    char reason[RUNG_REASON_LEN])
 {
@@ -26,6 +34,10 @@ static int btf_load(const struct rung_settings *settings, struct rung_objects *o
 		return err;
 	}
 	skel->rodata->follow_children = settings->follow_children;
+	skel->rodata->kernel_stacks = settings->kernel_stacks;
+	skel->rodata->user_stacks = settings->user_stacks;
+	skel->rodata->thread_size = thread_size();
+	objects->interrupts = rung_choose_interrupts(skel->obj, settings->interrupts);
 	err = rung_size_maps(skel->obj, settings);
 	if (!err)
 		err = sched_btf__load(skel);

@@ -22,17 +22,23 @@
 struct wanted_field {
 	const char *event, *field;
 	size_t rodata; /* where the program reads the offset */
+	bool interrupts;
 };
 
-#define WANT(event_name, field_name, variable)                                              \
-	{                                                                                   \
-		event_name, field_name, offsetof(struct sched_tracepoint__rodata, variable) \
+#define WANT(event_name, field_name, variable)                                                     \
+	{                                                                                          \
+		event_name, field_name, offsetof(struct sched_tracepoint__rodata, variable), false \
+	}
+#define WANT_INTERRUPT(event_name, field_name, variable)                                          \
+	{                                                                                         \
+		event_name, field_name, offsetof(struct sched_tracepoint__rodata, variable), true \
 	}
 
 static const struct wanted_field wanted[] = {
 	WANT("sched/sched_switch", "prev_pid", off_switch_prev_pid),
 	WANT("sched/sched_switch", "prev_state", off_switch_prev_state),
 	WANT("sched/sched_switch", "next_pid", off_switch_next_pid),
+	WANT("sched/sched_switch", "prev_comm", off_switch_prev_comm),
 	WANT("sched/sched_waking", "pid", off_waking_pid),
 	WANT("sched/sched_wakeup", "pid", off_wakeup_pid),
 	WANT("sched/sched_wakeup_new", "pid", off_wakeup_new_pid),
@@ -41,14 +47,20 @@ static const struct wanted_field wanted[] = {
 	WANT("sched/sched_process_exec", "pid", off_exec_pid),
 	WANT("sched/sched_process_exec", "old_pid", off_exec_old_pid),
 	WANT("sched/sched_process_exit", "pid", off_exit_pid),
+	WANT_INTERRUPT("irq/irq_handler_entry", "irq", off_irq_entry_irq),
+	WANT_INTERRUPT("irq/softirq_entry", "vec", off_softirq_entry_vec),
 };
 
 static int set_offsets(const struct tracefs *tracefs, struct sched_tracepoint *skel,
-		       char reason[RUNG_REASON_LEN])
+		       bool interrupts, char reason[RUNG_REASON_LEN])
 {
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		struct tracefs_field field = {.name = wanted[i].field};
-		int err = tracefs_event_fields(tracefs, wanted[i].event, &field, 1);
+		int err;
+
+		if (wanted[i].interrupts && !interrupts)
+			continue;
+		err = tracefs_event_fields(tracefs, wanted[i].event, &field, 1);
 
 		if (err) {
 			snprintf(reason, RUNG_REASON_LEN, "tracepoint %s has no field %s here: %s",
@@ -83,7 +95,10 @@ static int tracepoint_load(const struct rung_settings *settings, struct rung_obj
 		goto out;
 	}
 	skel->rodata->follow_children = settings->follow_children;
-	err = set_offsets(&tracefs, skel, reason);
+	skel->rodata->kernel_stacks = settings->kernel_stacks;
+	skel->rodata->user_stacks = settings->user_stacks;
+	objects->interrupts = rung_choose_interrupts(skel->obj, settings->interrupts);
+	err = set_offsets(&tracefs, skel, objects->interrupts, reason);
 	if (err)
 		goto out;
 	err = rung_size_maps(skel->obj, settings);
@@ -149,6 +164,8 @@ int rung_attach_tracepoints(struct bpf_object_skeleton *s, char reason[RUNG_REAS
 	if (err)
 		return err;
 	for (int i = 0; i < s->prog_cnt && !err; i++) {
+		if (!bpf_program__autoload(*s->progs[i].prog))
+			continue;
 		err = attach_program(&tracefs, *s->progs[i].prog, s->progs[i].link);
 		if (err)
 			snprintf(reason, RUNG_REASON_LEN, "cannot attach to the tracepoint %s: %s",

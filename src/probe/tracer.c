@@ -96,7 +96,7 @@ static size_t page_align(size_t size)
 	return (size + page - 1) / page * page;
 }
 
-static int map_fd(const struct tracer *tracer, const char *name)
+int tracer_map_fd(const struct tracer *tracer, const char *name)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(tracer->objects.object, name);
 
@@ -107,11 +107,11 @@ static int set_up_slots(struct tracer *tracer)
 {
 	size_t lines = (tracer->pid_max + TT_TIDS_PER_LINE - 1) / TT_TIDS_PER_LINE;
 
-	tracer->free_fd = map_fd(tracer, "free_slots");
+	tracer->free_fd = tracer_map_fd(tracer, "free_slots");
 	tracer->threads_size = page_align(tracer->slots * sizeof(struct tt_thread));
-	tracer->threads = map_array(map_fd(tracer, "threads"), tracer->threads_size);
+	tracer->threads = map_array(tracer_map_fd(tracer, "threads"), tracer->threads_size);
 	tracer->lines_size = page_align(lines * sizeof(struct tt_slot_line));
-	tracer->lines = map_array(map_fd(tracer, "tid_slots"), tracer->lines_size);
+	tracer->lines = map_array(tracer_map_fd(tracer, "tid_slots"), tracer->lines_size);
 	tracer->seen_dead = calloc(tracer->slots, 1);
 	if (!tracer->threads || !tracer->lines || !tracer->seen_dead)
 		return -ENOMEM;
@@ -138,11 +138,14 @@ static void unload(struct tracer *tracer)
 	tracer->objects.skeleton = NULL;
 }
 
-static int try_rung(struct tracer *tracer, const struct rung_ops *ops, bool follow_children,
-		    char reason[RUNG_REASON_LEN])
+static int try_rung(struct tracer *tracer, const struct rung_ops *ops,
+		    const struct tracer_options *options, char reason[RUNG_REASON_LEN])
 {
 	struct rung_settings settings = {
-		.follow_children = follow_children,
+		.follow_children = options->follow_children,
+		.interrupts = options->interrupts,
+		.kernel_stacks = options->kernel_stacks,
+		.user_stacks = options->user_stacks,
 		.slots = tracer->slots,
 		.pid_max = tracer->pid_max,
 	};
@@ -194,7 +197,7 @@ int tracer_open(const struct tracer_options *options, struct tracer **tracer_out
 		if (options->rung != RUNG_AUTO && options->rung != (enum rung)(RUNG_BTF + i))
 			continue;
 		why[0] = '\0';
-		err = try_rung(tracer, ladder[i], options->follow_children, why);
+		err = try_rung(tracer, ladder[i], options, why);
 		if (err) {
 			/* root gets EACCES from the verifier */
 			denied |= err == -EPERM || (err == -EACCES && geteuid());
@@ -209,6 +212,12 @@ int tracer_open(const struct tracer_options *options, struct tracer **tracer_out
 		return denied ? -EPERM : err;
 	}
 	snprintf(capability->rung, sizeof(capability->rung), "%s", tracer->ops->name);
+	if (!tracer->objects.interrupts)
+		capability_add(capability, "interrupts",
+			       "a wake by an interrupt counts as one by the task it interrupted: "
+			       "switched off, or no irq and timer events here");
+	if (!options->kernel_stacks)
+		capability_add(capability, "kernel stacks", "switched off");
 	*tracer_out = tracer;
 	return 0;
 }
@@ -275,7 +284,7 @@ int tracer_seed(struct tracer *tracer, pid_t tgid, pid_t tid)
 
 int tracer_tid_slots_fd(const struct tracer *tracer)
 {
-	return map_fd(tracer, "tid_slots");
+	return tracer_map_fd(tracer, "tid_slots");
 }
 
 int tracer_add_window(struct tracer *tracer, struct tt_window *window)

@@ -26,7 +26,10 @@ int rung_from_name(const char *name, enum rung *rung);
 struct tracer_options {
 	enum rung rung;
 	bool follow_children;
-	uint32_t slots; /* threads traced at once; 0 = default */
+	uint32_t slots;	    /* threads traced at once; 0 = default */
+	bool interrupts;    /* tell interrupts that wake from the tasks they interrupt */
+	bool kernel_stacks; /* of sleeps that are long enough to pay for it */
+	bool user_stacks;
 };
 
 struct tracer;
@@ -76,6 +79,8 @@ void tracer_for_each(struct tracer *tracer, tracer_record_fn fn, void *ctx);
  * of slots, and a window to publish along with the tracer's own (kept until tracer_close).
  */
 int tracer_tid_slots_fd(const struct tracer *tracer);
+/* A map of the scheduler object, to read or to share; -ENOENT for another name. */
+int tracer_map_fd(const struct tracer *tracer, const char *name);
 int tracer_add_window(struct tracer *tracer, struct tt_window *window);
 
 /* Slots ever used; a slot number is always <= this. */
@@ -90,7 +95,7 @@ struct program_cost {
 	uint64_t ns;
 };
 
-#define TRACER_PROGRAMS 8
+#define TRACER_PROGRAMS 16
 
 /* Returns the number of programs. */
 int tracer_program_costs(const struct tracer *tracer, struct program_cost costs[TRACER_PROGRAMS]);

@@ -72,6 +72,8 @@ static json_t *host_json(const struct host_info *host)
 	json_put(&object, "kernel", json_text(host->kernel));
 	json_put(&object, "arch", json_text(host->arch));
 	json_put(&object, "cpus", host->cpus > 0 ? json_integer(host->cpus) : json_null());
+	json_put(&object, "page_bytes",
+		 host->page_bytes > 0 ? json_integer(host->page_bytes) : json_null());
 	json_put(&object, "module", json_text(host->module));
 	json_put(&object, "power_mode", json_text(host->power_mode));
 	return object;
@@ -176,6 +178,15 @@ static json_t *verdict_json(const struct verdict *verdict)
 	return object;
 }
 
+static json_t *notes_json(const struct roofline_notes *notes)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < notes->n && i < ROOFLINE_NOTES; i++)
+		json_push(&list, json_bytes(notes->text[i], sizeof(notes->text[i])));
+	return list;
+}
+
 static json_t *phases_json(const struct verdict *verdict)
 {
 	json_t *phases = json_array();
@@ -188,6 +199,8 @@ static json_t *phases_json(const struct verdict *verdict)
 		json_put(&phase, "start_ns", json_count(info->start_ns));
 		json_put(&phase, "end_ns", json_count(info->end_ns));
 		json_put(&phase, "samples", json_count(info->samples));
+		json_put(&phase, "power_mw", json_number(info->power_mw));
+		json_put(&phase, "power_raw_mw", json_number(info->power_raw_mw));
 		json_put(&phase, "verdict", json_string(verdict_class_name(info->class)));
 		json_push(&phases, phase);
 	}
@@ -225,9 +238,13 @@ static json_t *losses_json(const struct session_losses *losses)
 	json_put(&object, "wakes_without_waker", json_count(losses->wakes_without_waker));
 	json_put(&object, "edges_dropped", json_count(losses->edges_dropped));
 	json_put(&object, "stacks_dropped", json_count(losses->stacks_dropped));
+	json_put(&object, "holders_dropped", json_count(losses->holders_dropped));
 	json_put(&object, "samples_dropped", json_count(losses->samples_dropped));
 	json_put(&object, "faults_dropped", json_count(losses->faults_dropped));
 	json_put(&object, "clamped", json_count(losses->clamped));
+	json_put(&object, "block_unmatched", json_count(losses->block_unmatched));
+	json_put(&object, "block_unfinished", json_count(losses->block_unfinished));
+	json_put(&object, "block_dropped", json_count(losses->block_dropped));
 	json_put(&object, "tegra_rejected", json_count(losses->tegra_rejected));
 	json_put(&object, "identity_violations", json_count(losses->identity_violations));
 	return object;
@@ -264,15 +281,20 @@ json_t *report_json(const struct session *session, const struct verdict *verdict
 	json_put(&report, "threads", json_threads(session));
 	json_put(&report, "edges", traced ? json_edges(session) : json_null());
 	json_put(&report, "stacks", traced ? json_stacks(session) : json_null());
+	json_put(&report, "waits", traced ? json_wait_coverage(session) : json_null());
+	json_put(&report, "block", session->block_known ? json_block(session) : json_null());
 	json_put(&report, "samples", json_oncpu(session));
 	json_put(&report, "faults", json_faults(session));
-	json_put(&report, "block", json_null());
 	json_put(&report, "cpus", cpus_json(session));
+	json_put(&report, "cpu_holders", json_cpu_holders(session));
+	json_put(&report, "top_processes", json_top_processes(session));
+	json_put(&report, "pressure", json_pressure(session));
 	json_put(&report, "tegra", json_tegra(session));
 	json_put(&report, "roofline",
 		 verdict->has_roofline
 			 ? roofline_json(&verdict->roofline_input, &verdict->roofline_point)
 			 : json_null());
+	json_put(&report, "roofline_notes", notes_json(&verdict->roofline_notes));
 	json_put(&report, "phases", phases_json(verdict));
 	json_put(&report, "checklist", checklist_json(verdict));
 	json_put(&report, "losses", losses_json(&session->losses));

@@ -119,7 +119,7 @@ static json_t *throttle_json(const struct throttle_summary *throttle)
 {
 	static const char *const names[THROTTLE_OC] = {"oc1_events", "oc2_events", "oc3_events"};
 	json_t *object;
-	bool known = throttle->cooling_active >= 0;
+	bool known = throttle->cooling_active >= 0 || throttle->cpu_measurements;
 
 	for (int i = 0; i < THROTTLE_OC; i++)
 		known |= throttle->oc_events[i] != UNKNOWN_COUNT;
@@ -132,6 +132,8 @@ static json_t *throttle_json(const struct throttle_summary *throttle)
 		 throttle->cooling_active >= 0 ? json_integer(throttle->cooling_active)
 					       : json_null());
 	json_put(&object, "cooling_device", json_text(throttle->cooling_name));
+	json_put(&object, "cpu_clock_share", json_number(throttle->cpu_clock_share));
+	json_put(&object, "cpu_measurements", json_count(throttle->cpu_measurements));
 	json_put(&object, "margin_c", json_number(throttle->margin_c));
 	json_put(&object, "margin_zone", json_text(throttle->margin_zone));
 	return object;
@@ -148,6 +150,7 @@ json_t *json_tegra(const struct session *session)
 	json_put(&object, "note", json_text(tegra->note));
 	json_put(&object, "samples", json_count(tegra->samples));
 	json_put(&object, "rejected", json_count(tegra->rejected));
+	json_put(&object, "left_aside", json_count(tegra->left_aside));
 	json_put(&object, "interval_ms", json_number(tegra->interval_ms));
 	json_put(&object, "gpu",
 		 engine_json(&tegra->gpu_busy, &tegra->gpu_clock_mhz, board->gpu.cap_mhz,

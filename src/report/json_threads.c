@@ -44,14 +44,16 @@ static json_t *faults_json(const struct thread_account *thread)
 	return faults;
 }
 
-static json_t *io_json(void)
+static json_t *io_json(const struct thread_account *thread)
 {
-	static const char *const keys[] = {"reads",	  "writes",   "read_bytes",
-					   "write_bytes", "queue_ns", "device_ns"};
 	json_t *io = json_object();
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		json_put(&io, keys[i], json_null());
+	json_put(&io, "reads", json_count(thread->io_reads));
+	json_put(&io, "writes", json_count(thread->io_writes));
+	json_put(&io, "read_bytes", json_count(thread->io_read_bytes));
+	json_put(&io, "write_bytes", json_count(thread->io_write_bytes));
+	json_put(&io, "queue_ns", json_count(thread->io_queue_ns));
+	json_put(&io, "device_ns", json_count(thread->io_device_ns));
 	return io;
 }
 
@@ -87,8 +89,8 @@ static json_t *thread_json(const struct thread_account *thread)
 	json_put(&object, "switches", switches_json(thread));
 	json_put(&object, "runq", runq_json(&thread->runq));
 	json_put(&object, "faults", faults_json(thread));
+	json_put(&object, "io", io_json(thread));
 	json_put(&object, "oncpu_samples", json_oncpu_samples(&thread->oncpu_samples));
-	json_put(&object, "io", io_json());
 	json_put(&object, "schedstat", schedstat_json(thread));
 	json_put(&object, "gaps", json_count(thread->gaps));
 	return object;

@@ -79,3 +79,13 @@ json_t *json_stacks(const struct session *session)
 		json_push(&stacks, stack_json(&session->stacks[i]));
 	return stacks;
 }
+
+json_t *json_wait_coverage(const struct session *session)
+{
+	json_t *waits = json_object();
+
+	json_put(&waits, "ns", json_count(session->waits.ns));
+	json_put(&waits, "with_stack_ns", json_count(session->waits.with_stack_ns));
+	json_put(&waits, "estimated_ns", json_count(session->waits.estimated_ns));
+	return waits;
+}

@@ -8,13 +8,15 @@
 #include "base/text.h"
 #include "report/text_parts.h"
 
-#define MAX_LINES	  25
-#define MAX_ROWS	  8  /* the line on groups left out included */
-#define MIN_ROWS	  5  /* kept free for them when there is much evidence */
-#define LEFT_FOR_THE_REST 11 /* headline, evidence, table and blank lines */
-#define TEXT		  2048
-#define NEAR		  0.2 /* of the threshold */
-#define SENTENCE(v)	  (int)sizeof(v), v
+#define MAX_LINES    25
+#define MAX_ROWS     8 /* the line on groups left out included */
+#define MAX_NOTES    2
+#define MIN_ROWS     5 /* kept free for them when there is much evidence */
+#define MIN_EVIDENCE 3 /* lines of it, before lines on disks take their place */
+#define SYSTEM_LINES 3 /* on what the machine was short of */
+#define TEXT	     2048
+#define NEAR	     0.2 /* of the threshold */
+#define SENTENCE(v)  (int)sizeof(v), v
 
 static void headline(struct lines *lines, const struct verdict *verdict, size_t max)
 {
@@ -122,6 +124,17 @@ static void contributing(struct lines *lines, const struct verdict *verdict)
 		lines_label(lines, "also", text, 1);
 }
 
+static void notes(struct lines *lines, const struct verdict *verdict, size_t max)
+{
+	const struct roofline_notes *all = &verdict->roofline_notes;
+	char text[TEXT];
+
+	for (int i = 0; i < all->n && i < ROOFLINE_NOTES && (size_t)i < max; i++) {
+		snprintf(text, sizeof(text), "%.*s", SENTENCE(all->text[i]));
+		lines_label(lines, i ? "" : "note", text, max == NO_LIMIT ? NO_LIMIT : 2);
+	}
+}
+
 /* The first step whole if it fits at all; others while all stay within max lines. */
 static void next_steps(struct lines *lines, const struct verdict *verdict, size_t max)
 {
@@ -196,18 +209,22 @@ static void blank(struct lines *lines)
 	lines_addf(lines, "%s", "");
 }
 
+/* What the machine was short of, then its disks, in at most max lines. */
+static void machine(struct lines *lines, const struct session *session, bool verbose, size_t max)
+{
+	struct lines found = {0};
+	size_t system = verbose || max < SYSTEM_LINES ? max : SYSTEM_LINES;
+
+	text_system(&found, session, verbose, system);
+	if (found.n < max)
+		text_block(&found, session, max - found.n);
+	lines_move(lines, &found);
+}
+
 /* The evidence of a log that is shown however long its phases and checklist are. */
 #define LOG_EVIDENCE 3
 
-/* Lines that may go to what threads do: 2, 1 or none for each of both. */
-static size_t left_for_causes(size_t used)
-{
-	size_t left =
-		used + LEFT_FOR_THE_REST < MAX_LINES ? MAX_LINES - LEFT_FOR_THE_REST - used : 0;
-
-	return left / 2 < 2 ? left / 2 : 2;
-}
-
+/* Up to max lines on each of both. */
 static void what_threads_do(struct lines *lines, const struct session *session,
 			    const struct thread_group *groups, size_t n, size_t max)
 {
@@ -221,7 +238,7 @@ static void report(struct lines *lines, const struct session *session,
 		   const struct verdict *verdict, const struct thread_group *groups, size_t n,
 		   bool verbose)
 {
-	struct lines bound = {0}, middle = {0}, causes = {0}, tail = {0};
+	struct lines bound = {0}, middle = {0}, causes = {0}, board = {0}, tail = {0};
 	bool log = session->tegra.state == TEGRA_LOG;
 	size_t table, left;
 
@@ -229,8 +246,9 @@ static void report(struct lines *lines, const struct session *session,
 	if (*verdict->raise)
 		lines_label(&bound, "surer", verdict->raise, verbose ? NO_LIMIT : 2);
 	contributing(&bound, verdict);
+	notes(&bound, verdict, verbose ? NO_LIMIT : MAX_NOTES);
 
-	text_board(&tail, session);
+	text_board(&board, session);
 	text_losses(&tail, session, verbose);
 	if (verbose)
 		all_next_steps(&tail, verdict);
@@ -238,11 +256,19 @@ static void report(struct lines *lines, const struct session *session,
 		next_steps(&tail, verdict, log ? 2 : 3);
 	text_measured(&tail, session);
 
-	what_threads_do(&causes, session, groups, n,
-			verbose ? NO_LIMIT : left_for_causes(bound.n + tail.n));
 	headline(lines, verdict, verbose ? NO_LIMIT : 3);
 	/* two blank lines around the middle */
-	left = MAX_LINES - 2 - bound.n - causes.n - tail.n;
+	left = MAX_LINES - 2 - bound.n - board.n - tail.n;
+	table = lines->n + 1 + (n < MIN_ROWS ? n : MIN_ROWS) + MIN_EVIDENCE;
+	if (verbose || table < left)
+		machine(&board, session, verbose, verbose ? NO_LIMIT : left - table);
+	left = MAX_LINES - 2 - bound.n - board.n - tail.n;
+	if (!log && (verbose || table < left))
+		what_threads_do(&causes, session, groups, n,
+				verbose			 ? NO_LIMIT
+				: (left - table) / 2 < 2 ? (left - table) / 2
+							 : 2);
+	left -= causes.n;
 	if (log)
 		text_log(&middle, verdict, verbose ? NO_LIMIT : left - lines->n - LOG_EVIDENCE);
 	table = log ? middle.n : 1 + (n < MIN_ROWS ? n : MIN_ROWS);
@@ -260,6 +286,7 @@ static void report(struct lines *lines, const struct session *session,
 					   : left);
 	lines_move(lines, &causes);
 	blank(lines);
+	lines_move(lines, &board);
 	lines_move(lines, &tail);
 }
 
@@ -278,9 +305,12 @@ int report_text_write(FILE *out, const struct session *session, const struct ver
 	free(groups);
 	if (options->verbose) {
 		text_details(&lines, session);
+		text_block_table(&lines, session);
 		blank(&lines);
-		if (session->tegra.state != TEGRA_LOG)
+		if (session->tegra.state != TEGRA_LOG) {
 			text_threads(&lines, session);
+			text_waits(&lines, session);
+		}
 	}
 	if (options->explain) {
 		blank(&lines);

@@ -148,7 +148,7 @@ void text_board(struct lines *lines, const struct session *session)
 
 static void append_loss(char *text, const char *what, int64_t n)
 {
-	if (n != 0)
+	if (n != 0 && n != UNKNOWN_COUNT)
 		text_appendf(text, TEXT, "%s%s: %" PRId64, *text ? ", " : "", what, n);
 }
 
@@ -179,6 +179,9 @@ void text_losses(struct lines *lines, const struct session *session, bool verbos
 	append_loss(text, "switch-outs or wakeups missed", losses->gaps_switch_in);
 	append_loss(text, "wakeups without a waker", losses->wakes_without_waker);
 	append_loss(text, "events out of order", losses->clamped);
+	append_loss(text, "block requests whose issue was missed", losses->block_unmatched);
+	append_loss(text, "block requests not seen to complete", losses->block_unfinished);
+	append_loss(text, "block requests not kept", losses->block_dropped);
 	append_loss(text, "tegrastats lines not understood", losses->tegra_rejected);
 	if (*text)
 		lines_label(lines, "losses", text, verbose ? NO_LIMIT : 3);

@@ -122,6 +122,7 @@ void text_details(struct lines *lines, const struct session *session)
 	char text[TEXT];
 
 	cpus(lines, session);
+	text_system_details(lines, session);
 	if (tegra->state != TEGRA_NONE) {
 		source(lines, tegra);
 		sensors(lines, "temp", tegra->temps_c, tegra->temps, 1, "C");

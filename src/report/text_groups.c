@@ -79,13 +79,31 @@ static void group_label(char *dst, const struct session *session, const struct t
 	text_cell(dst, CELL, label, LABEL);
 }
 
+/* The class that takes most of its sleep, in percent of its time. */
+static void top_wait(char *dst, size_t size, const struct thread_account *sum)
+{
+	int top = 0;
+	char share[24];
+
+	for (int i = 1; i < WAIT_CLASSES; i++) {
+		if (sum->wait_ns[i] > sum->wait_ns[top])
+			top = i;
+	}
+	if (sum->wait_ns[top] <= 0) {
+		snprintf(dst, size, "-");
+		return;
+	}
+	text_percent(share, sizeof(share), share_of(sum->wait_ns[top], sum->wall_ns));
+	snprintf(dst, size, "%s: %s", wait_class_name(top), share);
+}
+
 static void group_row(struct lines *lines, const struct session *session,
 		      const struct thread_group *group)
 {
 	const struct thread_account *sum = &group->sum;
 	double runq = share_of(sum->runq_wake_ns, sum->wall_ns) +
 		      share_of(sum->runq_preempt_ns, sum->wall_ns);
-	char label[CELL], on[24], queue[24], off[24], p99[24], busiest[24], cell[64] = "?";
+	char label[CELL], on[24], queue[24], off[24], p99[24], wait[64];
 
 	group_label(label, session, group);
 	text_percent(on, sizeof(on), share_of(sum->oncpu_ns, sum->wall_ns));
@@ -95,12 +113,9 @@ static void group_row(struct lines *lines, const struct session *session,
 		snprintf(p99, sizeof(p99), "-");
 	else
 		text_duration(p99, sizeof(p99), runq_quantile_ns(&sum->runq, 0.99));
-	text_percent(busiest, sizeof(busiest),
-		     share_of(group->busiest_ns, session_duration_ns(session)));
-	if (group->busiest_tid)
-		snprintf(cell, sizeof(cell), "%d: %s", group->busiest_tid, busiest);
+	top_wait(wait, sizeof(wait), sum);
 	lines_addf(lines, "  %s %7" PRId64 " %8s %6s %9s %10s %14s", label, group->threads, on,
-		   queue, off, p99, cell);
+		   queue, off, p99, wait);
 }
 
 static void groups_left_out(struct lines *lines, const struct thread_group *groups, size_t n)
@@ -130,7 +145,7 @@ void text_groups(struct lines *lines, const struct session *session,
 		return;
 	}
 	lines_addf(lines, "  %-*s %7s %8s %6s %9s %10s %14s", LABEL, "process/group", "threads",
-		   "on-CPU %", "runq %", "off-CPU %", "p99 runq", "busiest tid: %");
+		   "on-CPU %", "runq %", "off-CPU %", "p99 runq", "waits for: %");
 	for (size_t i = 0; i < rows; i++)
 		group_row(lines, session, &groups[i]);
 	if (rows < n)

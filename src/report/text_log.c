@@ -3,12 +3,23 @@
 #include "report/text_parts.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 
 #define TEXT 256
+
+/* Corrected for the lag of the sensor; "raw" where that cannot be done. */
+static void append_power(char *text, const struct phase_verdict *phase)
+{
+	bool raw = isnan(phase->power_mw);
+	double mw = raw ? phase->power_raw_mw : phase->power_mw;
+
+	if (!isnan(mw))
+		text_appendf(text, TEXT, " %5.1f W%s", mw / 1000, raw ? " raw" : "");
+}
 
 static void phase_line(struct lines *lines, const struct phase_verdict *phase, bool first)
 {
@@ -18,6 +29,7 @@ static void phase_line(struct lines *lines, const struct phase_verdict *phase, b
 	text_duration(to, sizeof(to), phase->end_ns);
 	snprintf(text, sizeof(text), "%-8s %6" PRId64 " lines  %-22s", phase->name, phase->samples,
 		 verdict_class_name(phase->class));
+	append_power(text, phase);
 	if (phase->start_ns != UNKNOWN_NS)
 		text_appendf(text, sizeof(text), "  %s - %s", from, to);
 	lines_label(lines, first ? "phases" : "", text, 1);
@@ -64,15 +76,16 @@ void text_log(struct lines *lines, const struct verdict *verdict, size_t max_lin
 		[CHECK_FAIL] = "FAIL",
 		[CHECK_UNKNOWN] = "?",
 	};
-	size_t checks = (size_t)verdict->nchecks;
+	struct lines checks = {0};
 	char text[TEXT];
 
-	phases(lines, verdict, max_lines > checks ? max_lines - checks : 1);
 	for (int i = 0; i < verdict->nchecks && i < VERDICT_CHECKS; i++) {
 		const struct check *check = &verdict->checks[i];
 
 		snprintf(text, sizeof(text), "%-4s  %s: %s", results[check->result], check->name,
 			 check->text);
-		lines_label(lines, i ? "" : "checklist", text, 1);
+		lines_label(&checks, i ? "" : "checklist", text, 2);
 	}
+	phases(lines, verdict, max_lines > checks.n ? max_lines - checks.n : 1);
+	lines_move(lines, &checks);
 }

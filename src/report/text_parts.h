@@ -44,6 +44,18 @@ void text_faults(struct lines *lines, const struct session *session, size_t max)
 /* GPU, EMC, temperature and power, or what is missing. */
 void text_board(struct lines *lines, const struct session *session);
 
+/* In at most max lines: the devices that the target waits for, or that others keep busy. */
+void text_block(struct lines *lines, const struct session *session, size_t max);
+
+/*
+ * CPU quotas that were used up, who had the CPU, memory pressure: in at most max lines, none when
+ * none matters. Verbose shows all quotas and waiters.
+ */
+void text_system(struct lines *lines, const struct session *session, bool verbose, size_t max);
+
+/* Only with -v: other processes, stalls, paging. */
+void text_system_details(struct lines *lines, const struct session *session);
+
 /* Nothing when nothing was lost, unless verbose. */
 void text_losses(struct lines *lines, const struct session *session, bool verbose);
 
@@ -53,6 +65,8 @@ void text_measured(struct lines *lines, const struct session *session);
 /* Only with -v: all threads with the identity; then CPUs, sensors, what is missing, overhead. */
 void text_threads(struct lines *lines, const struct session *session);
 void text_details(struct lines *lines, const struct session *session);
+void text_waits(struct lines *lines, const struct session *session);
+void text_block_table(struct lines *lines, const struct session *session);
 
 /* Checklist of a log, and as many phases as fit in max_lines beside it (at least the steady one). */
 void text_log(struct lines *lines, const struct verdict *verdict, size_t max_lines);

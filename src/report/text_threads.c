@@ -167,8 +167,7 @@ void text_threads(struct lines *lines, const struct session *session)
 	qsort(sorted, n, sizeof(*sorted), compare_threads);
 
 	lines_addf(&tables,
-		   "times of threads (rq: run queue, after a wakeup and after a preemption; "
-		   "then off-CPU by class)");
+		   "times of threads (rq: run queue, after a wakeup and after a preemption)");
 	table(&tables, session, sorted, times_header, times_row);
 	identity(&tables, session);
 	lines_addf(&tables, "%s", "");

@@ -103,9 +103,9 @@ enum board_mode_source {
 
 struct board_info {
 	char model[BOARD_NAME_LEN * 2]; /* device tree text: shared by modules, not an identity */
-	char pnumber[32]; /* "p3767-0005"; read from the device tree even if not in the table */
-	char module[BOARD_NAME_LEN]; /* "Jetson Orin Nano 8GB Super"; empty: not in the table */
-	bool module_certain;	     /* no cross-check disagrees; false when module is empty */
+	char pnumber[32];		/* "p3767-0005", as read; may be none of the table */
+	char module[BOARD_NAME_LEN];	/* "Jetson Orin Nano 8GB Super"; empty: not in the table */
+	bool module_certain;		/* no cross-check disagrees; false when module is empty */
 	char module_doubt[BOARD_WHY_LEN]; /* why not certain */
 	char soc[16];			  /* "tegra234" */
 	char l4t[24];			  /* "R36.4.7" */

@@ -7,7 +7,10 @@
 #define FIRST_POINTS 256
 
 /* Every float of a point, so that means are taken in one loop. */
-#define POINT_FLOATS ((sizeof(struct tegra_point) - sizeof(int64_t)) / sizeof(float))
+#define POINT_FLOATS                                                                         \
+	((offsetof(struct tegra_point, power_mw) - offsetof(struct tegra_point, gpu_busy)) / \
+		 sizeof(float) +                                                             \
+	 1)
 
 static float *floats_of(struct tegra_point *point)
 {
@@ -67,6 +70,14 @@ int series_add(struct tegra_series *series, const struct tegra_point *point)
 	else
 		series->pending = next;
 	if (++series->pending_n < series->merged)
+		return 0;
+	series->pending_n = 0;
+	return append(series, &series->pending);
+}
+
+int series_flush(struct tegra_series *series)
+{
+	if (!series->pending_n)
 		return 0;
 	series->pending_n = 0;
 	return append(series, &series->pending);

@@ -79,6 +79,9 @@ void session_init(struct session *session)
 	for (int i = 0; i < THROTTLE_OC; i++)
 		session->throttle.oc_events[i] = UNKNOWN_COUNT;
 	session->throttle.cooling_active = -1;
+	session->ntop_processes = -1;
+	pressure_init(&session->pressure);
+	session->throttle.cpu_clock_share = NAN;
 	session->throttle.margin_c = session->throttle.trip_c = NAN;
 	tegra_summary_init(&session->tegra);
 	session->overhead.events = UNKNOWN_COUNT;
@@ -86,6 +89,9 @@ void session_init(struct session *session)
 	session->overhead.cpu_share = NAN;
 	session->overhead.attach_ns = UNKNOWN_NS;
 	session->overhead.rss_bytes = UNKNOWN_COUNT;
+	session->losses.block_unmatched = UNKNOWN_COUNT;
+	session->losses.block_unfinished = UNKNOWN_COUNT;
+	session->losses.block_dropped = UNKNOWN_COUNT;
 	session->faults.rss_growth_bytes = UNKNOWN_COUNT;
 }
 
@@ -101,8 +107,11 @@ void session_free(struct session *session)
 	free(session->faults.sites);
 	free(session->faults.series);
 	free(session->edges);
+	free(session->block);
 	free(session->threads);
 	free(session->cpus);
+	free(session->cpu_holders);
+	pressure_free(&session->pressure);
 	series_free(&session->series);
 	session_init(session);
 }
@@ -142,6 +151,9 @@ static void thread_account_init(struct thread_account *thread)
 	oncpu_samples_init(&thread->oncpu_samples);
 	thread->schedstat_oncpu_ns = UNKNOWN_NS;
 	thread->schedstat_runq_ns = UNKNOWN_NS;
+	thread->io_reads = thread->io_writes = UNKNOWN_COUNT;
+	thread->io_read_bytes = thread->io_write_bytes = UNKNOWN_COUNT;
+	thread->io_queue_ns = thread->io_device_ns = UNKNOWN_NS;
 }
 
 struct thread_account *session_add_thread(struct session *session)
@@ -178,6 +190,18 @@ struct wait_stack *session_add_stack(struct session *session)
 	session->stacks = rows;
 	rows += session->nstacks++;
 	*rows = (struct wait_stack){0};
+	return rows;
+}
+
+struct block_row *session_add_block(struct session *session)
+{
+	struct block_row *rows = room_for_one(session->block, session->nblock, sizeof(*rows));
+
+	if (!rows)
+		return NULL;
+	session->block = rows;
+	rows += session->nblock++;
+	*rows = (struct block_row){0};
 	return rows;
 }
 
@@ -253,6 +277,12 @@ void thread_account_merge(struct thread_account *into, const struct thread_accou
 	add_known(&into->oncpu_samples.spin, from->oncpu_samples.spin);
 	add_known(&into->schedstat_oncpu_ns, from->schedstat_oncpu_ns);
 	add_known(&into->schedstat_runq_ns, from->schedstat_runq_ns);
+	add_known(&into->io_reads, from->io_reads);
+	add_known(&into->io_writes, from->io_writes);
+	add_known(&into->io_read_bytes, from->io_read_bytes);
+	add_known(&into->io_write_bytes, from->io_write_bytes);
+	add_known(&into->io_queue_ns, from->io_queue_ns);
+	add_known(&into->io_device_ns, from->io_device_ns);
 	add_known(&into->gaps, from->gaps);
 }
 

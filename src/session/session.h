@@ -14,7 +14,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "session/block_io.h"
 #include "session/board_info.h"
+#include "session/cpu_holders.h"
+#include "session/pressure.h"
 #include "session/faults.h"
 #include "session/oncpu.h"
 #include "session/waits.h"
@@ -70,6 +73,11 @@ struct thread_account {
 	int64_t schedstat_oncpu_ns; /* the kernel's own books over the window; same caveat */
 	int64_t schedstat_runq_ns;
 
+	/* Its requests to block devices; asynchronous ones may overlap in time. */
+	int64_t io_reads, io_writes;
+	int64_t io_read_bytes, io_write_bytes;
+	int64_t io_queue_ns, io_device_ns;
+
 	int64_t gaps; /* events that did not fit the state held; the sums stay exact */
 };
 
@@ -120,6 +128,7 @@ enum tegra_state {
  */
 struct tegra_point {
 	int64_t t_ns; /* since the window's begin; UNKNOWN_NS in a log without dates */
+	uint32_t run; /* of tegrastats: between two of them lies an unknown time */
 	float gpu_busy, gpu_mhz;
 	float emc_busy, emc_mhz;
 	float core_max;	  /* load of the busiest core */
@@ -142,14 +151,18 @@ struct tegra_series {
 
 /* Returns 0 or -ENOMEM. */
 int series_add(struct tegra_series *series, const struct tegra_point *point);
+
+/* Makes a point of the samples that wait to be merged. Returns 0 or -ENOMEM. */
+int series_flush(struct tegra_series *series);
 void series_free(struct tegra_series *series);
 
 struct tegra_summary {
 	enum tegra_state state;
 	char source[128]; /* "tegrastats --interval 100", "log PATH": sanitised */
-	char note[160];	  /* one sentence on what went wrong; empty when nothing did */
+	char note[256];	  /* one sentence on what went wrong; empty when nothing did */
 	int64_t samples;
 	int64_t rejected;	 /* lines that were no record */
+	int64_t left_aside;	 /* samples of other tegrastats in the same log */
 	double interval_ms;	 /* mean time between samples; NAN with fewer than two */
 	struct sampled gpu_busy; /* share 0-1 */
 	struct sampled gpu_clock_mhz;
@@ -171,6 +184,7 @@ struct host_info {
 	char kernel[96];
 	char arch[32];
 	int cpus;	     /* online */
+	int64_t page_bytes;  /* 0 unknown */
 	char module[96];     /* device-tree model; empty = unknown */
 	char power_mode[64]; /* empty = unknown */
 };
@@ -193,10 +207,13 @@ struct capability {
 /* What held clocks back during the window, as the kernel counts it. */
 struct throttle_summary {
 	int64_t oc_events
-		[THROTTLE_OC]; /* over-current events OC1-OC3; what each means differs by SoC */
-	int cooling_active;    /* cooling devices bound to clocks that were active; -1 unknown */
-	char cooling_name[32]; /* one of them; empty without */
-	double margin_c;       /* of the zone nearest to its throttle trip; NAN unknown */
+		[THROTTLE_OC];	  /* over-current events OC1-OC3; what each means differs by SoC */
+	int cooling_active;	  /* cooling devices bound to clocks that were active; -1 unknown */
+	char cooling_name[32];	  /* one of them; empty without */
+	int64_t cpu_measurements; /* of CPU clocks; 0: this board does not measure them */
+	double cpu_clock_share;	  /* mean of measured / asked for, at most 1; NAN unknown */
+	char cpu_slowest[16];	  /* with the lowest such mean: "cpu3" */
+	double margin_c;	  /* of the zone nearest to its throttle trip; NAN unknown */
 	double trip_c;
 	char margin_zone[32];
 };
@@ -207,11 +224,15 @@ struct session_losses {
 	int64_t gaps_switch_out;   /* switch-out of a thread that was not on a CPU */
 	int64_t gaps_switch_in;	   /* on a CPU again without a wakeup */
 	int64_t wakes_without_waker;
-	int64_t edges_dropped;	/* waits whose cause was not kept: the table was full */
-	int64_t stacks_dropped; /* stacks that were due and not kept */
+	int64_t edges_dropped;	  /* waits whose cause was not kept: the table was full */
+	int64_t stacks_dropped;	  /* stacks that were due and not kept */
+	int64_t holders_dropped;  /* run-queue delays whose cause was not kept */
+	int64_t clamped;	  /* events older than the one before */
+	int64_t block_unmatched;  /* requests completed whose issue was not seen; may be unknown */
+	int64_t block_unfinished; /* issued, and not seen to complete for the rest of the window */
+	int64_t block_dropped;	  /* requests or rows that a full or busy table did not take */
 	int64_t samples_dropped;
 	int64_t faults_dropped; /* faults whose mapping was not kept; they are counted */
-	int64_t clamped;	/* events older than the one before */
 	int64_t tegra_rejected;
 	int64_t identity_violations; /* threads whose sums differ from wall; must be 0 */
 };
@@ -245,6 +266,7 @@ struct workload {
 	double bytes_per_item;	    /* DRAM traffic; else it is taken from the EMC load */
 	double peak_flops, peak_bw; /* ceilings of a board that no table knows */
 	char precision[16];
+	char model[32]; /* its name in the table of models; its work is in flop_per_item too */
 };
 
 void workload_init(struct workload *workload);
@@ -264,6 +286,10 @@ struct session {
 	size_t nedges;
 	struct wait_stack *stacks; /* largest first */
 	size_t nstacks;
+	struct wait_coverage waits;
+	struct block_row *block; /* largest delay first */
+	size_t nblock;
+	bool block_known;	  /* false: not measured */
 	struct oncpu_site *oncpu; /* most samples first */
 	size_t noncpu;
 	struct oncpu_stack *oncpu_stacks; /* likewise; only with whole user stacks */
@@ -273,6 +299,12 @@ struct session {
 	int64_t threads_seen; /* threads accounted, exited and folded ones included */
 	struct cpu_account *cpus;
 	size_t ncpus;
+	struct cpu_holder *cpu_holders; /* by waiter, largest first; NULL: not measured, or none */
+	size_t ncpu_holders;
+	bool cpu_holders_measured;
+	struct top_process top_processes[TOP_PROCESSES]; /* largest first */
+	int ntop_processes;				 /* -1: not measured */
+	struct pressure pressure;
 	struct workload workload;
 	struct tegra_summary tegra;
 	struct tegra_series series;
@@ -304,6 +336,9 @@ void thread_account_merge(struct thread_account *into, const struct thread_accou
 /* Zeroed but for `stack` = -1, valid until the next is added; NULL when out of memory. */
 struct wait_edge *session_add_edge(struct session *session);
 struct wait_stack *session_add_stack(struct session *session);
+
+/* Zeroed, valid until the next is added; NULL when out of memory. */
+struct block_row *session_add_block(struct session *session);
 
 /*
  * The groups, largest on-CPU + run-queue time first. Returns a malloc'd array (free it) and its

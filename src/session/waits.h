@@ -68,4 +68,11 @@ struct wait_stack {
 	int64_t ns, count;
 };
 
+/* How well the causes of the sleep of all threads are founded. */
+struct wait_coverage {
+	int64_t ns;	       /* sleep that has an edge */
+	int64_t with_stack_ns; /* of it with a kernel stack */
+	int64_t estimated_ns;  /* of it judged by other sleeps of the same thread and waker */
+};
+
 #endif

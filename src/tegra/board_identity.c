@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Module, release and memory from the device tree and /etc. */
+/* Module, release and memory from the EEPROM, the device tree and /etc. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +12,15 @@
 
 #define PNUMBER_LEN	10 /* p0000-0000 */
 #define COMPATIBLE_SIZE 1024
+
+/*
+ * The module's EEPROM is at 0x50 of one of these buses. Its part number, "699-13767-0005-300 R.1",
+ * has the board number behind the first dash and one digit, then the SKU (jetson_stats).
+ */
+#define EEPROM_SIZE  256
+#define PART_AT	     20
+#define PART_LEN     28
+#define PART_PNUMBER 5
 
 /* A P-number at the start of text, as a string; false when there is none. */
 static bool take_pnumber(char pnumber[PNUMBER_LEN + 1], const char *text)
@@ -32,9 +41,40 @@ static void offer_pnumber(struct board_parts *parts, const char *pnumber)
 {
 	char *have = parts->info->pnumber;
 
+	if (parts->from_eeprom)
+		return;
 	if (*have && (module_by_pnumber(have, false) || !module_by_pnumber(pnumber, false)))
 		return;
 	text_copy(have, sizeof(parts->info->pnumber), pnumber);
+}
+
+static bool take_part_number(struct board_parts *parts, const char *part)
+{
+	static const char form[] = "000-00000-0000";
+	char pnumber[PNUMBER_LEN + 1] = "p";
+
+	for (size_t i = 0; form[i]; i++) {
+		if (form[i] == '0' ? !isdigit((unsigned char)part[i]) : part[i] != form[i])
+			return false;
+	}
+	memcpy(pnumber + 1, part + PART_PNUMBER, PNUMBER_LEN - 1);
+	text_copy(parts->info->pnumber, sizeof(parts->info->pnumber), pnumber);
+	return true;
+}
+
+/* Only root can read it on most releases. Trees are shared by modules, the EEPROM is not. */
+static void read_eeprom(struct board_parts *parts)
+{
+	static const int buses[] = {0, 1, 2, 7};
+	char bytes[EEPROM_SIZE + 1];
+
+	for (size_t i = 0; i < sizeof(buses) / sizeof(buses[0]) && !parts->from_eeprom; i++) {
+		int n = sysfs_read_text(bytes, sizeof(bytes), "/sys/bus/i2c/devices/%d-0050/eeprom",
+					buses[i]);
+
+		parts->from_eeprom =
+			n >= PART_AT + PART_LEN && take_part_number(parts, bytes + PART_AT);
+	}
 }
 
 /* "nvidia,p3768-0000+p3767-0005-super": carrier board + module. */
@@ -153,6 +193,7 @@ void board_read_identity(struct board_parts *parts)
 	struct board_info *info = parts->info;
 
 	read_model(info);
+	read_eeprom(parts);
 	read_compatible(parts);
 	read_dts_name(parts);
 	if (!read_release_file(info) && *info->soc)

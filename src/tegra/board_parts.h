@@ -13,7 +13,8 @@
 struct board_parts {
 	struct board_info *info;
 	enum tegra_soc soc;
-	bool super; /* the device tree says so */
+	bool super;	  /* the device tree says so */
+	bool from_eeprom; /* the P-number, so nothing else may change it */
 	const struct module *module;
 	struct power_conf conf;
 	const struct power_conf_mode *mode;   /* of conf; NULL: unknown */
@@ -21,7 +22,7 @@ struct board_parts {
 	double emc_file_mhz; /* the cap that nvpmodel set; INFINITY: none, NAN: not readable */
 };
 
-/* Device tree, release, memory; fills soc and super. */
+/* EEPROM, device tree, release, memory; fills soc and super. */
 void board_read_identity(struct board_parts *parts);
 
 /* What the kernel says now, no fallbacks. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tegra/board_watch.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -65,6 +66,28 @@ static void fill_cooling(const struct throttle_window *window, struct throttle_s
 	}
 }
 
+static void fill_cpus(const struct throttle_window *window, struct throttle_summary *out)
+{
+	double sum = 0, lowest = INFINITY;
+
+	out->cpu_measurements = 0;
+	for (int i = 0; i < window->clocks; i++) {
+		const struct throttle_clock *clock = &window->clock[i];
+		double share = fmin(clock->measured_ratio_mean, 1);
+
+		if (!clock->measurements)
+			continue;
+		sum += share * (double)clock->measurements;
+		out->cpu_measurements += clock->measurements;
+		if (share >= lowest)
+			continue;
+		lowest = share;
+		text_copy(out->cpu_slowest, sizeof(out->cpu_slowest), clock->name);
+	}
+	if (out->cpu_measurements)
+		out->cpu_clock_share = sum / (double)out->cpu_measurements;
+}
+
 static void fill_zones(const struct throttle_window *window, struct throttle_summary *out)
 {
 	for (int i = 0; i < window->zones; i++) {
@@ -90,6 +113,7 @@ void board_watch_end(struct board_watch *watch, int64_t now_ns, struct session *
 	throttle_end(watch->throttle, now_ns, &watch->window);
 	fill_counters(&watch->window, out);
 	fill_cooling(&watch->window, out);
+	fill_cpus(&watch->window, out);
 	fill_zones(&watch->window, out);
 	board_info_read(board);
 	text_copy(session->host.module, sizeof(session->host.module),

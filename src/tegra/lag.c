@@ -18,6 +18,17 @@ double lag_phase_mean(double mean_y, double y_start, double y_end, double tau_s,
 	return mean_y + tau_s * (y_end - y_start) / T_s;
 }
 
+double lag_sampled_mean(double mean_y, double y_before, double y_end, double tau_s, double dt_s,
+			double n)
+{
+	double a;
+
+	if (!(dt_s > 0) || !(tau_s >= 0) || !(n >= 1))
+		return NAN;
+	a = tau_s > 0 ? exp(-dt_s / tau_s) : 0;
+	return mean_y + a / (1 - a) * (y_end - y_before) / n;
+}
+
 double lag_invert(double y_before, double y, double tau_s, double dt_s)
 {
 	double a;

@@ -29,6 +29,13 @@ double lag_emc_tau_s(int32_t period_us);
  */
 double lag_phase_mean(double mean_y, double y_start, double y_end, double tau_s, double T_s);
 
+/*
+ * The same from n samples of y, dt_s apart, the first of them dt_s after y_before: the mean of
+ * lag_invert() over them, which also holds where dt_s is not small against tau_s.
+ */
+double lag_sampled_mean(double mean_y, double y_before, double y_end, double tau_s, double dt_s,
+			double n);
+
 /* u between two samples of y that lie dt_s apart, taken as constant between them; NAN likewise. */
 double lag_invert(double y_before, double y, double tau_s, double dt_s);
 

@@ -150,6 +150,7 @@ struct tegra_run {
 	uint64_t last_sample;
 	bool counted_restart;
 	bool midstream;
+	uint32_t writer; /* see tegra/writers.h */
 	uint32_t rail_count;
 	struct tegra_run_rail rail[TEGRA_RAILS_MAX];
 };

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "tegra/guess.h"
 #include "tegra/summary.h"
+#include "tegra/writers.h"
 
 #define CHUNK 65536
 
@@ -19,11 +21,8 @@ struct log {
 	struct session *session;
 	const struct tegra_log_options *options;
 	struct tegra_reader reader;
-	struct tegra_runs runs;
+	struct tegra_writers writers;
 	struct tegra_traits traits;
-	int64_t index; /* of the next record */
-	int64_t first_date_s, last_date_s;
-	int64_t last_date_index;
 	bool stopped;
 	int err;
 };
@@ -32,7 +31,6 @@ static bool take_record(const struct tegra_record *record, void *ctx)
 {
 	struct log *log = ctx;
 	const struct tegra_sample *sample = record->sample;
-	struct tegra_point point;
 
 	if (log->options->on_record && !log->options->on_record(record, log->options->ctx)) {
 		log->stopped = true;
@@ -40,16 +38,7 @@ static bool take_record(const struct tegra_record *record, void *ctx)
 	}
 	tegra_summary_add(&log->session->tegra, sample);
 	tegra_traits_add(&log->traits, sample);
-	tegra_runs_add(&log->runs, sample, NULL);
-	tegra_point_of(sample, log->index, &point);
-	log->err = series_add(&log->session->series, &point);
-	if (sample->date_s != TEGRA_DATE_UNKNOWN) {
-		if (log->first_date_s == TEGRA_DATE_UNKNOWN)
-			log->first_date_s = sample->date_s;
-		log->last_date_s = sample->date_s;
-		log->last_date_index = log->index;
-	}
-	log->index++;
+	log->err = tegra_writers_add(&log->writers, sample);
 	return !log->err;
 }
 
@@ -74,34 +63,42 @@ static int read_all(struct log *log, int fd)
 }
 
 /*
- * A date has a resolution of 1 s and repeats, so lines get the fitted period times their index
- * (facts on tegrastats, interval drift). A date that steps back says nothing about the span.
+ * Lines get the fitted period times their number (facts on tegrastats, interval drift): dates have
+ * a resolution of 1 s. Pauses, as between runs, are left out.
  */
-static double period_ns(const struct log *log)
+static void set_times(struct session *session, double period_ns)
 {
-	if (!isnan(log->options->interval_ms))
-		return log->options->interval_ms * 1e6;
-	if (log->first_date_s == TEGRA_DATE_UNKNOWN || log->last_date_s <= log->first_date_s ||
-	    log->last_date_index < 2)
-		return NAN;
-	return (double)(log->last_date_s - log->first_date_s) * 1e9 / (double)log->last_date_index;
-}
+	struct tegra_series *series = &session->series;
 
-static void set_times(struct log *log)
-{
-	struct session *session = log->session;
-	double period = period_ns(log);
-
-	for (size_t i = 0; i < session->series.n; i++) {
-		int64_t *t_ns = &session->series.points[i].t_ns;
-
-		*t_ns = isnan(period) ? UNKNOWN_NS : (int64_t)((double)*t_ns * period);
-	}
-	if (isnan(period))
+	for (size_t i = 0; i < series->n; i++)
+		series->points[i].t_ns =
+			isnan(period_ns) ? UNKNOWN_NS
+					 : (int64_t)((double)i * series->merged * period_ns);
+	if (isnan(period_ns))
 		return;
 	session->start_ns = 0;
-	session->end_ns = (int64_t)(period * (double)log->index);
-	session->tegra.interval_ms = period / 1e6;
+	session->end_ns = (int64_t)(period_ns * (double)tegra_series_samples(series));
+	session->tegra.interval_ms = period_ns / 1e6;
+}
+
+/* What is judged: the samples of one tegrastats. */
+static void take_main_writer(struct log *log, char *note, size_t size)
+{
+	int number, n = tegra_writers_count(&log->writers);
+	struct tegra_writer *writer = tegra_writers_main(&log->writers, &number);
+	struct session *session = log->session;
+	double period_ns = log->options->interval_ms * 1e6;
+
+	session->series = writer->series;
+	writer->series = (struct tegra_series){0};
+	set_times(session, isnan(period_ns) ? tegra_writer_period_ns(writer) : period_ns);
+	if (n < 2)
+		return;
+	session->tegra.left_aside = session->tegra.samples - writer->lines;
+	text_appendf(note, size,
+		     "%d tegrastats wrote this log at the same time: judged are the %" PRId64
+		     " lines of number %d, left aside %" PRId64 " of the others",
+		     n, writer->lines, number, session->tegra.left_aside);
 }
 
 static void set_board(struct log *log)
@@ -130,7 +127,10 @@ static void set_board(struct log *log)
 static void set_summary(struct log *log, const char *path)
 {
 	struct tegra_summary *tegra = &log->session->tegra;
-	char note[sizeof(tegra->note)] = "";
+	uint32_t restarts = log->writers.runs.restarts;
+	uint64_t rejoined = log->reader.stats.rejoined;
+	char *note = tegra->note;
+	size_t size = sizeof(tegra->note);
 
 	tegra->state = TEGRA_LOG;
 	tegra->rejected = (int64_t)log->reader.stats.rejected;
@@ -139,13 +139,14 @@ static void set_summary(struct log *log, const char *path)
 		text_sanitize(tegra->source, sizeof(tegra->source), path, strlen(path));
 	else
 		text_copy(tegra->source, sizeof(tegra->source), "standard input");
-	if (log->runs.restarts)
-		text_appendf(note, sizeof(note), "%u more tegrastats runs follow the first",
-			     log->runs.restarts);
-	if (log->runs.interleaved)
-		text_appendf(note, sizeof(note), "%s%u other tegrastats wrote in between",
-			     *note ? "; " : "", log->runs.interleaved);
-	text_copy(tegra->note, sizeof(tegra->note), note);
+	take_main_writer(log, note, size);
+	if (restarts)
+		text_appendf(note, size, "%s%u more tegrastats runs follow the first",
+			     *note ? "; " : "", restarts);
+	if (rejoined)
+		text_appendf(note, size,
+			     "%s%" PRIu64 " records put together from lines wrapped at %d columns",
+			     *note ? "; " : "", rejoined, TEGRA_ROW_COLUMNS);
 }
 
 static int no_records(const struct log *log, const char *shown, char *error, size_t size)
@@ -195,9 +196,8 @@ int tegra_log_read(struct session *session, const char *path,
 	text_sanitize(shown, sizeof(shown), path, strlen(path));
 	log->session = session;
 	log->options = options;
-	log->first_date_s = log->last_date_s = TEGRA_DATE_UNKNOWN;
 	tegra_reader_init(&log->reader);
-	tegra_runs_init(&log->runs);
+	tegra_writers_init(&log->writers);
 	fd = open_log(path);
 	err = fd < 0 ? fd : read_all(log, fd);
 	if (fd >= 0)
@@ -207,10 +207,10 @@ int tegra_log_read(struct session *session, const char *path,
 	} else if (!log->reader.stats.records) {
 		err = no_records(log, shown, error, error_size);
 	} else {
-		set_times(log);
 		set_board(log);
 		set_summary(log, path);
 	}
+	tegra_writers_free(&log->writers);
 	free(log);
 	return err;
 }

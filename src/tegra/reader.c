@@ -74,6 +74,47 @@ static void read_line(struct tegra_reader *r, const struct sink *to, const char 
 	}
 }
 
+/* The rows held back: one record, or else lines of their own. */
+static void read_rows(struct tegra_reader *r, const struct sink *to, bool whole)
+{
+	char joined[TEGRA_ROWS_JOINED_SIZE];
+	struct tegra_record rec = {.sample = &r->sample};
+	struct tegra_span span;
+	uint32_t n = r->form == TEGRA_READER_STOPPED ? 0 : r->rows.n;
+
+	if (n && tegra_rows_join(&r->rows, whole, joined, &r->sample, &span)) {
+		rec.line_no = r->stats.lines + 1;
+		rec.raw = joined + span.start;
+		rec.raw_len = span.end - span.start;
+		r->stats.lines += n;
+		r->stats.records++;
+		r->stats.rejoined++;
+		if (!to->fn(&rec, to->ctx))
+			r->form = TEGRA_READER_STOPPED;
+	} else {
+		for (uint32_t i = 0; i < n; i++)
+			read_line(r, to, r->rows.text[i], r->rows.len[i], whole || i + 1 < n,
+				  false);
+	}
+	r->rows.n = 0;
+}
+
+static void take_line(struct tegra_reader *r, const struct sink *to, const char *text, size_t len,
+		      bool whole, bool too_long)
+{
+	if (!r->live && tegra_rows_take(&r->rows, text, len)) {
+		if (!whole)
+			read_rows(r, to, false);
+		return;
+	}
+	if (r->rows.n) {
+		read_rows(r, to, true);
+		take_line(r, to, text, len, whole, too_long);
+		return;
+	}
+	read_line(r, to, text, len, whole, too_long);
+}
+
 /* Text of a line whose end is not seen yet. */
 static void keep(struct tegra_reader *r, const struct sink *to, const char *p, size_t n)
 {
@@ -88,7 +129,7 @@ static void keep(struct tegra_reader *r, const struct sink *to, const char *p, s
 			continue;
 		}
 		if (!room) {
-			read_line(r, to, r->line, r->line_len, false, true);
+			take_line(r, to, r->line, r->line_len, false, true);
 			r->line_len = 0;
 			r->skip_line = true;
 			return;
@@ -107,7 +148,7 @@ static void keep(struct tegra_reader *r, const struct sink *to, const char *p, s
 static void end_line(struct tegra_reader *r, const struct sink *to)
 {
 	if (!r->skip_line)
-		read_line(r, to, r->line, r->line_len, true, false);
+		take_line(r, to, r->line, r->line_len, true, false);
 	r->skip_line = false;
 	r->line_len = 0;
 }
@@ -136,7 +177,7 @@ static void push_bytes(struct tegra_reader *r, const struct sink *to, const char
 			return;
 		}
 		if (!r->line_len && !r->skip_line && stop - p <= (ptrdiff_t)sizeof(r->line)) {
-			read_line(r, to, p, (size_t)(stop - p), true, false);
+			take_line(r, to, p, (size_t)(stop - p), true, false);
 		} else {
 			keep(r, to, p, (size_t)(stop - p));
 			end_line(r, to);
@@ -232,7 +273,8 @@ bool tegra_reader_finish(struct tegra_reader *reader, tegra_record_fn fn, void *
 	if (reader->form == TEGRA_READER_SNIFF)
 		sniff(reader, &to, true);
 	if (reader->line_len && !reader->skip_line)
-		read_line(reader, &to, reader->line, reader->line_len, false, false);
+		take_line(reader, &to, reader->line, reader->line_len, false, false);
+	read_rows(reader, &to, true);
 	reader->line_len = 0;
 	return reader->form != TEGRA_READER_STOPPED;
 }

@@ -3,6 +3,7 @@
 #define TEGRATRACE_TEGRA_READER_H
 
 #include "tegra/line.h"
+#include "tegra/rows.h"
 
 /*
  * A byte stream of tegrastats text: lines that end in LF, CR LF or CR, as UTF-8 or as UTF-16 with
@@ -17,7 +18,7 @@ struct tegra_record {
 	/* The record's own text, not terminated; gone when the callback returns. */
 	const char *raw;
 	size_t raw_len;
-	uint64_t line_no; /* from 1; two records may share a line */
+	uint64_t line_no; /* from 1; two records may share a line, one may have several */
 };
 
 /* False stops the reader: tegra_reader_push() returns false and ignores all later bytes. */
@@ -25,6 +26,7 @@ typedef bool (*tegra_record_fn)(const struct tegra_record *record, void *ctx);
 
 struct tegra_reader_stats {
 	uint64_t bytes, lines, records;
+	uint64_t rejoined; /* records put together again from the rows of a terminal */
 	/* Lines that are not blank and gave no record, all and by reason. */
 	uint64_t rejected;
 	uint64_t rejected_by[TEGRA_LINE_REASONS];
@@ -45,6 +47,7 @@ enum tegra_reader_form {
 
 struct tegra_reader {
 	enum tegra_reader_form form;
+	bool live; /* set after tegra_reader_init(): no line may wait for the one behind it */
 	struct tegra_reader_stats stats;
 	bool skip_line; /* the line was too long: drop the rest of it */
 	bool last_cr;	/* the last line ended in CR: a LF right behind it ends no line */
@@ -53,6 +56,7 @@ struct tegra_reader {
 	unsigned char magic[TEGRA_READER_MAGIC_SIZE];
 	size_t magic_len;
 	size_t line_len;
+	struct tegra_rows rows;
 	struct tegra_sample sample;
 	char line[TEGRA_READER_LINE_SIZE];
 };

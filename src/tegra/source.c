@@ -208,6 +208,7 @@ int tegra_source_open(const struct tegra_source_options *options, struct tegra_s
 	tegra_summary_init(&source->older);
 	tegra_summary_init(&source->current);
 	tegra_reader_init(&source->reader);
+	source->reader.live = true;
 	if (options->log)
 		err = open_log(source, options->log);
 	else if (!options->command && !on_path("tegrastats"))

@@ -96,12 +96,23 @@ static float rail_mw(const struct tegra_sample *sample, const char *name)
 	return rail ? known(rail->cur_mw, 1) : NAN;
 }
 
-/* The input rail where the board measures one; else the rails that make it up (facts on rails). */
+/* Rails that make up the input of a board without a rail for it (facts on rails). */
+static float rails_sum_mw(const struct tegra_sample *sample, const char *const *names)
+{
+	float sum = 0;
+
+	for (; *names; names++)
+		sum += rail_mw(sample, *names);
+	return sum;
+}
+
+/* The input rail where the board measures one; else the rails that make it up. */
 static float input_power_mw(const struct tegra_sample *sample)
 {
 	static const char *const inputs[] = {"VDD_IN", "POM_5V_IN", "VIN"};
-	static const char *const agx_orin[] = {"VDD_GPU_SOC", "VDD_CPU_CV", "VIN_SYS_5V0"};
-	float sum = 0;
+	static const char *const agx_orin[] = {"VDD_GPU_SOC", "VDD_CPU_CV", "VIN_SYS_5V0", NULL};
+	static const char *const agx_xavier[] = {"GPU", "CPU", "SOC", "CV", "VDDRQ", "SYS5V", NULL};
+	float sum;
 
 	for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
 		float power = rail_mw(sample, inputs[i]);
@@ -109,9 +120,8 @@ static float input_power_mw(const struct tegra_sample *sample)
 		if (!isnan(power))
 			return power;
 	}
-	for (size_t i = 0; i < sizeof(agx_orin) / sizeof(agx_orin[0]); i++)
-		sum += rail_mw(sample, agx_orin[i]);
-	return sum;
+	sum = rails_sum_mw(sample, agx_orin);
+	return isnan(sum) ? rails_sum_mw(sample, agx_xavier) : sum;
 }
 
 static void point_cpus(const struct tegra_sample *sample, struct tegra_point *point)

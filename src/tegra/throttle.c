@@ -29,7 +29,7 @@ struct clock_files {
 	struct sysfs_file now, cap, floor, measured;
 	int64_t hz_per_unit;
 	bool zero_is_no_cap;
-	double sum;
+	double sum, ratio_sum;
 };
 
 struct throttle {
@@ -442,15 +442,18 @@ static void read_clock(struct throttle_clock *clock, struct clock_files *files)
 }
 
 /* Counts only when the requested clock did not change around the measurement. */
-static void measure_clock(struct throttle_clock *clock, const struct clock_files *files)
+static void measure_clock(struct throttle_clock *clock, struct clock_files *files)
 {
 	int64_t before = read_hz(files, &files->now);
 	int64_t measured = read_hz(files, &files->measured);
+	double ratio;
 
 	if (before <= 0 || measured <= 0 || before != read_hz(files, &files->now))
 		return;
-	clock->measured_ratio_min =
-		fmin(clock->measured_ratio_min, (double)measured / (double)before);
+	ratio = (double)measured / (double)before;
+	clock->measured_ratio_min = fmin(clock->measured_ratio_min, ratio);
+	files->ratio_sum += ratio;
+	clock->measured_ratio_mean = files->ratio_sum / (double)++clock->measurements;
 }
 
 /* One a turn: tegra194-cpufreq wakes the core and counts for half a millisecond. */
@@ -510,9 +513,9 @@ static void forget_window(struct throttle *t)
 		struct throttle_clock *clock = &w->clock[i];
 
 		clock->min_seen = clock->max_seen = clock->cap_min_seen = UNKNOWN_COUNT;
-		clock->mean = clock->measured_ratio_min = NAN;
-		clock->polls = 0;
-		t->clock[i].sum = 0;
+		clock->mean = clock->measured_ratio_min = clock->measured_ratio_mean = NAN;
+		clock->polls = clock->measurements = 0;
+		t->clock[i].sum = t->clock[i].ratio_sum = 0;
 	}
 	for (int i = 0; i < w->rails; i++)
 		w->rail[i].max_seen = UNKNOWN_COUNT;

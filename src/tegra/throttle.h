@@ -58,7 +58,8 @@ struct throttle_clock {
 	int64_t floor;	  /* lower limit at the end; == cap: locked */
 	int64_t hardware; /* last operating point */
 	/* Of the measured and the requested clock; over-current halving shows only here (CPU). */
-	double measured_ratio_min;
+	double measured_ratio_min, measured_ratio_mean;
+	int64_t measurements;
 };
 
 /* A rail with a limit of current, mA. */

@@ -128,7 +128,9 @@ def test_no_false_alarm(board, sleeper, what):
     else:
         fixture.zone("tj-thermal", 75)
         fixture.cooling("hot-surface-alert", 1)
-    assert fixture.run(sleeper.pid, 2)["verdict"]["class"] == "compute-bound"
+    verdict = fixture.run(sleeper.pid, 2)["verdict"]
+    assert verdict["class"] == "compute-bound"
+    assert ("a small margin" in json.dumps(verdict["evidence"])) == (what == "heat")
 
 
 def test_the_mode_caps_the_gpu(board, sleeper):
@@ -141,6 +143,77 @@ def test_the_mode_caps_the_gpu(board, sleeper):
     assert verdict["class"] == "clock-capped"
     assert verdict["gain_bound"] == pytest.approx(1300.5 / 612 * 2, rel=0.02)
     assert "nvpmodel -m 3" in " ".join(verdict["next_steps"])
+
+
+def texts(verdict):
+    return json.dumps([verdict["headline"], verdict["evidence"], verdict["next_steps"]])
+
+
+def test_firmware_holds_the_cpus_at_a_quarter(board, sleeper):
+    """An over-current at boot can latch the CPU clock: only cpuinfo_cur_freq shows it."""
+    fixture = board("orin-nano-super-r36")
+    fixture.gpu_load(99)
+    fixture.write("sys/devices/system/cpu/cpu*/cpufreq/cpuinfo_cur_freq", 1728000 // 4)
+    report = fixture.run(sleeper.pid, 3)
+    assert report["verdict"]["class"] == "power-throttled"
+    assert report["tegra"]["throttle"]["cpu_clock_share"] == pytest.approx(0.25)
+    assert "75 % slower than asked for" in report["verdict"]["headline"]
+    assert any(rule["name"] == "cpu-clock-held-back" and rule["fired"]
+               for rule in report["verdict"]["rules"])
+
+
+def test_a_cpu_clock_that_jitters_is_not_held_back(board, sleeper):
+    fixture = board("orin-nano-super-r36")
+    fixture.gpu_load(99)
+    fixture.write("sys/devices/system/cpu/cpu*/cpufreq/cpuinfo_cur_freq", 1728000 * 98 // 100)
+    verdict = fixture.run(sleeper.pid, 3)["verdict"]
+    assert verdict["class"] == "compute-bound" and "asked for" not in texts(verdict)
+
+
+def test_a_clock_that_follows_low_load_is_no_fault(board, sleeper):
+    fixture = board("orin-nano-super-r36")
+    fixture.gpu_load(30)
+    fixture.write("sys/class/devfreq/*gpu*/cur_freq", 306000000)
+    verdict = fixture.run(sleeper.pid, 2)["verdict"]
+    assert verdict["class"] not in ("clock-capped", "thermal-throttled", "power-throttled")
+    assert "GPU at 306 of 1020 MHz at 30 % load: the governor follows" in texts(verdict)
+    assert "jetson_clocks" not in texts(verdict)
+
+
+def test_a_loaded_clock_below_its_cap_is_not_locked(board, sleeper):
+    fixture = board("orin-nano-super-r36")
+    fixture.gpu_load(99)
+    fixture.write("sys/class/devfreq/*gpu*/cur_freq", 510000000)
+    verdict = fixture.run(sleeper.pid, 2)["verdict"]
+    assert verdict["class"] == "clock-capped"
+    assert "1020 allowed in mode MAXN_SUPER: not locked" in texts(verdict)
+    assert verdict["next_steps"][0].startswith("sudo jetson_clocks")
+
+
+def test_the_mode_caps_the_dram_clock(board, sleeper):
+    """15W of an Orin Nano Super: EMC at 2133 of 3199 MHz, 80 % of it busy; MAXN_SUPER is mode 2."""
+    fixture = board("orin-nano-super-r36")
+    fixture.gpu_load(99)
+    fixture.write("sys/kernel/nvpmodel_clk_cap/emc", 2133000000)
+    fixture.write("sys/kernel/debug/bpmp/debug/clk/emc/rate", 2133000000)
+    fixture.write("sys/kernel/debug/cactmon/mc_all", 2133000 * 80 // 100)
+    verdict = fixture.run(sleeper.pid, 2)["verdict"]
+    assert verdict["class"] == "memory-bandwidth-bound"
+    assert verdict["contributing"] == ["clock-capped"]
+    assert "DRAM clock capped at 2133 MHz" in texts(verdict)
+    assert "1.5x the DRAM bandwidth" in verdict["next_steps"][0]
+    assert "nvpmodel -m" in verdict["next_steps"][0]
+
+
+def test_a_loaded_clock_that_falls_at_the_trip(board, sleeper):
+    """No cooling device shows it, as when the firmware does it."""
+    fixture = board("orin-nano-super-r36")
+    fixture.gpu_load(99)
+    fixture.zone("gpu-thermal", 99.5)
+    fixture.write("sys/class/devfreq/*gpu*/cur_freq", 510000000)
+    verdict = fixture.run(sleeper.pid, 2)["verdict"]
+    assert verdict["class"] == "thermal-throttled"
+    assert "50 % below its cap" in verdict["headline"]
 
 
 def test_fast_gpu_load_shows_its_cost(board, sleeper):

@@ -3,9 +3,11 @@
 import csv
 import io
 import json
+import math
 import os
 import pathlib
 import resource
+import statistics
 import subprocess
 
 import pytest
@@ -188,6 +190,147 @@ def test_two_million_lines_in_constant_memory():
     assert report["verdict"]["class"] == "clock-capped"
 
 
+def written_by(gpu, watts, n, first=0):
+    """Lines of one tegrastats, a second apart, with the mean of all that it has printed so far."""
+    lines, total = [], 0
+    for i in range(n):
+        power = watts + 100 * (i * 7 % 11)
+        total += power
+        line = LINE.format(gpu=gpu, mhz=620, tj=60)
+        line = line.replace("VDD_IN 5320mW/4794mW", f"VDD_IN {power}mW/{total // (i + 1)}mW")
+        line = line.replace("VDD_CPU_GPU_CV 1317mW/1052mW VDD_SOC 1637mW/1514mW", "")
+        lines.append(line.replace("21:18:15", f"21:{18 + (first + i) // 60}:{(first + i) % 60:02}"))
+    return lines
+
+
+def test_interleaved_writers_are_judged_apart():
+    """Whatever a second tegrastats wrote in between, the verdict is that of the first alone."""
+    mine, other = written_by(98, 5000, 60), written_by(12, 9000, 40, 20)
+    mixed = mine[:20] + [line for pair in zip(other, mine[20:]) for line in pair]
+    report, alone = judge("".join(mixed).encode()), judge("".join(mine).encode())
+    assert report["verdict"] == alone["verdict"] and report["phases"] == alone["phases"]
+    assert report["tegra"]["left_aside"] == 40 and report["tegra"]["samples"] == 100
+    assert "2 tegrastats" in report["tegra"]["note"] and "60 lines of number 1" in \
+        report["tegra"]["note"]
+    assert len(diagnose("--samples", "-", data="".join(mixed).encode()).stdout.splitlines()) == 100
+
+
+def test_a_restart_is_a_border_between_phases():
+    lines = written_by(98, 5000, 30) + written_by(98, 9000, 50, 33)
+    report = judge("".join(lines).encode())
+    assert [phase["samples"] for phase in report["phases"]] == [30, 50]
+    assert "1 more tegrastats runs" in report["tegra"]["note"]
+    assert report["tegra"]["interval_ms"] == pytest.approx(1000)
+
+
+@pytest.mark.parametrize("interval_ms", (100, 1000))
+def test_power_is_attributed_to_the_phase_that_drew_it(interval_ms):
+    """4 W idle, 9 W busy, 4 W idle, through a sensor that lags by 0.42 s."""
+    load = [0] * 40 + [98] * 40 + [0] * 40
+    drawn = [9000 if gpu else 4000 for gpu in load]
+    shown, printed, keep = 4000, [], math.exp(-interval_ms / 420)
+    for power in drawn:
+        shown = power + (shown - power) * keep
+        printed.append(round(shown))
+    lines = [LINE.format(gpu=gpu, mhz=620, tj=60).split(" ", 2)[2]
+             .replace("VDD_IN 5320mW/4794mW", f"VDD_IN {power}mW/0mW")
+             for gpu, power in zip(load, printed)]
+    out = diagnose("--json", "--interval", interval_ms, "-", data="".join(lines).encode())
+    phases = harness.parse_report(out.stdout)["phases"]
+    assert [phase["name"] for phase in phases] == ["idle", "steady", "idle"]
+    at = 0
+    for phase in phases:
+        part = slice(at, at + phase["samples"])
+        at += phase["samples"]
+        assert phase["power_mw"] == pytest.approx(statistics.mean(drawn[part]), abs=2)
+        assert phase["power_raw_mw"] == pytest.approx(statistics.mean(printed[part]), abs=0.01)
+    if interval_ms == 100:
+        assert abs(phases[2]["power_raw_mw"] - phases[2]["power_mw"]) > 300
+
+
+def test_power_without_times_is_raw_only():
+    line = LINE.format(gpu=98, mhz=620, tj=60).split(" ", 2)[2].encode()
+    phase, = judge(line * 30)["phases"]
+    assert phase["power_mw"] is None and phase["power_raw_mw"] == 5320
+    assert "5.3 W raw" in diagnose("-", data=line * 30).stdout.decode()
+
+
+def test_power_of_a_board_without_an_input_rail():
+    """AGX Xavier: all six rails; the bare names GPU and CPU are rails here."""
+    line = (b"RAM 1/31920MB (lfb 1x4MB) CPU [9%@1190] EMC_FREQ 0%@665 GR3D_FREQ 98%@670 "
+            b"GPU@38C CPU@39C GPU 463/463 CPU 618/618 SOC 1545/1545 CV 1/1 VDDRQ 154/154 "
+            b"SYS5V 1602/1602\n")
+    phase, = judge(line * 30)["phases"]
+    assert phase["power_raw_mw"] == 463 + 618 + 1545 + 1 + 154 + 1602
+
+
+def checklist(report, name):
+    return next(check for check in report["checklist"] if check["name"] == name)
+
+
+CPU = "CPU [0%@960,18%@960,0%@960,0%@960,off,off]"
+
+
+@pytest.mark.parametrize("number, data, figures", (
+    (1, LINE.format(gpu=97, mhz=620, tj=60) * 60, ("GPU 97 % (from 90)", "DRAM 6 % (below 75")),
+    (2, LINE.format(gpu=98, mhz=620, tj=60).replace("EMC_FREQ 6%", "EMC_FREQ 79%") * 60,
+     ("DRAM 79 % (from 75, not 95)", "GPU 98 % (not 60-75)")),
+    (3, LINE.format(gpu=98, mhz=620, tj=80) * 40 + LINE.format(gpu=98, mhz=410, tj=99.2) * 40,
+     ("99.2 C (trip 99, not 85)", "GPU clock -34 % (from 5)")),
+    (4, LINE.format(gpu=29, mhz=620, tj=60).replace(CPU, "CPU [9%@960,98%@960,0%@960,off]") * 60,
+     ("GPU 29 %", "busiest 98 % (from 65)", "1.1 cores (from 1)")),
+))
+def test_the_four_typical_modes(number, data, figures):
+    check = checklist(judge(data.encode()), "typical mode")
+    assert check["result"] == "pass" and check["text"].startswith(f"{number} of 4, ")
+    assert all(figure in check["text"] for figure in figures), check["text"]
+
+
+@pytest.mark.parametrize("data, figures", (
+    # What the usual figures would call throttling: 88-92 C, 40-60 %, a clock of 600 MHz.
+    (LINE.format(gpu=55, mhz=612, tj=90), "busiest core 18 % (4 has 65)"),
+    (LINE.format(gpu=98, mhz=407, tj=90), "at 407 of 625 MHz without heat"),
+    (LINE.format(gpu=0, mhz=306, tj=45), "too little runs"),
+))
+def test_none_of_the_four(data, figures):
+    report = judge(data.encode() * 60)
+    check = checklist(report, "typical mode")
+    assert check["result"] == "unknown" and check["text"].startswith("none: ")
+    assert figures in check["text"]
+    assert checklist(report, "temperature safe")["result"] == "pass"
+
+
+def test_copied_figures_are_answered():
+    """40 GFLOPS, 85 C and 102.4 GB/s, for an Orin Nano 8GB at 620 of 624.75 and 2133 MHz."""
+    report = judge((LINE.format(gpu=98, mhz=620, tj=88) * 60).encode())
+    # 8 SM x 128 FMA x 2 x 620 MHz = 1.27 TFLOP/s; 2133 MHz x 2 x 16 B = 68.3 GB/s
+    assert "FP32 1.27 TFLOP/s, not 40 GFLOP/s" in \
+        checklist(report, "point on the roofline")["text"]
+    assert "throttles at 99 C, not at 85" in checklist(report, "temperature safe")["text"]
+    assert "68.3 GB/s (not 102.4)" in checklist(report, "what saturates first")["text"]
+    assert report["roofline_notes"] == []
+    out = diagnose("--json", "--gflop", "7.7", "--latency", "25", "--precision", "fp32",
+                   "--peak-flops", "40G", "--peak-bw", "102.4G", "-",
+                   data=(LINE.format(gpu=98, mhz=620, tj=60) * 60).encode())
+    report = harness.parse_report(out.stdout)
+    notes = " ".join(report["roofline_notes"])
+    assert report["roofline"]["point"]["bound"] == "impossible"
+    assert "40 is the sparse INT8 TOPS" in notes and "FP32 1.27 TFLOP/s" in notes
+    assert "this mode 68.3 GB/s" in notes and "under-utilised: 24 %" in notes
+
+
+def test_rows_of_a_terminal_are_joined_and_counted():
+    """80 columns, numbers broken: the same samples as unwrapped, and the report says so."""
+    log = "".join(LINE.format(gpu=gpu, mhz=620, tj=60) for gpu in range(90, 99))
+    rows = "".join(line[at:at + 80] + "\n" for line in log.splitlines()
+                   for at in range(0, len(line), 80))
+    assert diagnose("--samples", "-", data=rows.encode()).stdout == \
+        diagnose("--samples", "-", data=log.encode()).stdout
+    report = judge(rows.encode())
+    assert report["tegra"]["rejected"] == 0
+    assert report["tegra"]["note"] == "9 records put together from lines wrapped at 80 columns"
+
+
 @needs_corpus
 def test_the_point_on_the_roofline():
     """ResNet-50, 8.18 GFLOP in 1.16 ms, against 33.4 TOPS INT8 at 1003 of 1020 MHz."""
@@ -197,3 +340,18 @@ def test_the_point_on_the_roofline():
     assert roofline["point"]["flops"] == pytest.approx(8.18e9 / 1.16e-3, rel=0.01)
     assert roofline["peak_flops"] == pytest.approx(33423e9 * 1003 / 1020, rel=0.01)
     assert roofline["point"]["bound"] == "under-utilised"
+
+
+@pytest.mark.parametrize("option", (("--peak-flops", "16.7"), ("--peak-bw", "102"),
+                                    ("--latency", "0"), ("--model", "yolov99"),
+                                    ("--precision", "fp12"), ("--batch", "1.5")))
+def test_workload_options_are_refused_alike(option):
+    """One line and the same one, whichever command they are given to."""
+    messages = set()
+    for command in (["roofline", "--module", "nano"], ["diagnose", "-"], ["-p", "1"]):
+        result = subprocess.run([harness.TEGRATRACE, *command, *option], input=b"",
+                                capture_output=True, timeout=harness.LIMIT, check=False)
+        assert result.returncode == 2 and result.stdout == b""
+        messages.add(result.stderr)
+    message, = messages
+    assert len(message.splitlines()) == 1 and option[1] in message.decode()

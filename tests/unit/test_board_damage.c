@@ -288,6 +288,49 @@ static void test_several_pnumbers(void **state)
 	assert_string_equal(b.module, "Jetson Orin NX 8GB");
 }
 
+static void put_eeprom(int bus, const char *part, size_t size)
+{
+	char bytes[256], name[64];
+
+	memset(bytes, 0xff, sizeof(bytes));
+	memcpy(bytes + 20, part, strlen(part));
+	snprintf(name, sizeof(name), "/sys/bus/i2c/devices/%d-0050/eeprom", bus);
+	put_bytes(name, bytes, size);
+}
+
+static void check_pnumber(const char *pnumber, const char *module)
+{
+	struct board_info b;
+
+	board_info_read(&b);
+	assert_string_equal(b.pnumber, pnumber);
+	assert_string_equal(b.module, module);
+}
+
+/* It knows better than the tree; what is no part number is passed over. */
+static void test_eeprom(void **state)
+{
+	(void)state;
+	PUT_COMPATIBLE("nvidia,p3768-0000+p3767-0005\0nvidia,p3767-0003\0nvidia,tegra234");
+	put_eeprom(1, "699-13767-0001-300 R.1", 256);
+	check_pnumber("p3767-0001", "Jetson Orin NX 8GB");
+	/* The first bus that has one counts. */
+	put_eeprom(0, "699-13767-0000-300 R.1", 256);
+	check_pnumber("p3767-0000", "Jetson Orin NX 16GB");
+	put_eeprom(0, "699-1376-0000-300", 256);
+	check_pnumber("p3767-0001", "Jetson Orin NX 8GB");
+	/* Cut before the part number ends, of other form, empty: the tree is what is left. */
+	put_eeprom(1, "699-13767-0001-300 R.1", 47);
+	check_pnumber("p3767-0005", "Jetson Orin Nano 8GB");
+	put_eeprom(1, "\xff\xff\xff", 256);
+	check_pnumber("p3767-0005", "Jetson Orin Nano 8GB");
+	put("/sys/bus/i2c/devices/1-0050/eeprom", "");
+	check_pnumber("p3767-0005", "Jetson Orin Nano 8GB");
+	/* A module of the future stays one, whatever tree it was started with. */
+	put_eeprom(7, "699-19000-0001-100 A.0", 256);
+	check_pnumber("p9000-0001", "");
+}
+
 static void test_dts_file_name(void **state)
 {
 	struct board_info b;
@@ -476,6 +519,7 @@ int main(void)
 		IN_SCRATCH(test_clocks_decide_super),
 		IN_SCRATCH(test_early_agx_orin),
 		IN_SCRATCH(test_several_pnumbers),
+		IN_SCRATCH(test_eeprom),
 		IN_SCRATCH(test_dts_file_name),
 		IN_SCRATCH(test_mode_doubts),
 		IN_SCRATCH(test_emc_caps),

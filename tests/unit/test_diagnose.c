@@ -342,8 +342,19 @@ static void cpu_bound_without_gpu_samples_is_a_guess(void **state)
 static void nothing_else_in_the_way_has_no_bound(void **state)
 {
 	(void)state;
-	assert_int_equal(judge_one(10 * SECOND, 0, 0), VERDICT_CPU_BOUND);
+	assert_int_equal(judge_one(10 * SECOND, 0, NAN), VERDICT_CPU_BOUND);
 	expect_gain(1, NAN);
+}
+
+static void computing_beside_an_unused_gpu(void **state)
+{
+	(void)state;
+	assert_int_equal(judge_one(5 * SECOND, 0, 0.02), VERDICT_NO_GPU_USE);
+	assert_true(rule("gpu-unused")->fired);
+	assert_true(says("no thread waits for it"));
+	assert_int_equal(judge_one(10 * SECOND, 0, 0.03), VERDICT_CPU_BOUND);
+	/* it only waits: nothing says that it should use the GPU now */
+	assert_int_equal(judge_one(3 * SECOND, 0, 0.01), VERDICT_INSUFFICIENT_DATA);
 }
 
 static void threads_that_fill_all_cpus(void **state)
@@ -540,8 +551,8 @@ static void hostile_names_are_made_harmless(void **state)
 		"a\nb\rc\td\x7f",
 		"\xc2\x9b\x33\x31m\xe2\x80\xae\xe2\x80\xa8",
 		"%s%n%n%s%d%n",
-		"\x01\x02\x03\x04\x05\x06\x07\x08\x0b"
-		"abc\xe2\x82\xac", /* a euro sign where a label of 40 bytes ends */
+		("\x01\x02\x03\x04\x05\x06\x07\x08\x0b"
+		 "abc\xe2\x82\xac"), /* a euro sign where a label of 40 bytes ends */
 		"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01",
 		"\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac",
 		"full sixteen by!",
@@ -684,6 +695,7 @@ int main(void)
 		TEST(a_thread_that_fills_a_cpu),
 		TEST(cpu_bound_without_gpu_samples_is_a_guess),
 		TEST(nothing_else_in_the_way_has_no_bound),
+		TEST(computing_beside_an_unused_gpu),
 		TEST(threads_that_fill_all_cpus),
 		TEST(exited_threads_folded_into_a_row_are_no_thread),
 		TEST(taking_turns),

@@ -92,6 +92,47 @@ static void test_phase_mean_of_samples(void **state)
 	assert_near(lag_phase_mean(sum / samples, start, y, LAG_EMC_TAU_S, 5.5), 50, 0.1);
 }
 
+static void test_sampled_mean_by_hand(void **state)
+{
+	(void)state;
+	/* a = exp(-1 / 0.42) = 0.092459, a / (1 - a) = 0.101878: 8000 + 0.101878 * 3000 / 10 */
+	assert_near(lag_sampled_mean(8000, 5000, 8000, 0.42, 1, 10), 8030.56, 0.01);
+	/* a = exp(-0.1 / 0.42) = 0.788118, a / (1 - a) = 3.719604 */
+	assert_near(lag_sampled_mean(8000, 5000, 8000, 0.42, 0.1, 100), 8111.59, 0.01);
+	assert_near(lag_sampled_mean(33, 10, 10, 1.28, 0.5, 4), 33, 1e-12);
+	assert_near(lag_sampled_mean(33, 10, 90, 0, 0.5, 4), 33, 1e-12);
+	assert_true(isnan(lag_sampled_mean(33, 10, 90, 0.42, 0, 4)));
+	assert_true(isnan(lag_sampled_mean(33, NAN, 90, 0.42, 1, 4)));
+	assert_true(isnan(lag_sampled_mean(33, 10, 90, NAN, 1, 4)));
+	assert_true(isnan(lag_sampled_mean(33, 10, 90, 0.42, 1, 0)));
+}
+
+/* A phase of 10 s at 9 W behind one at 4 W, at every usual interval. */
+static void test_sampled_mean_of_step(void **state)
+{
+	static const int steps[] = {130, 1100, 5000, 10000};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(steps) / sizeof(steps[0]); k++) {
+		double y = 4000, sum = 0;
+		int n = 100000 / steps[k];
+
+		for (int i = 0; i < n * steps[k]; i++) {
+			y = follow(y, 9000, LAG_VDD_IN_TAU_S);
+			if (!((i + 1) % steps[k]))
+				sum += y;
+		}
+		assert_near(
+			lag_sampled_mean(sum / n, 4000, y, LAG_VDD_IN_TAU_S, steps[k] * STEP_S, n),
+			9000, 0.01);
+		/* With short steps it is the continuous form, of the trapezoidal mean. */
+		if (steps[k] == 130)
+			assert_near(lag_phase_mean(sum / n - (y - 4000) / (2 * n), 4000, y,
+						   LAG_VDD_IN_TAU_S, n * 0.013),
+				    9000, 0.5);
+	}
+}
+
 static void test_invert(void **state)
 {
 	double before = 0, y = 0;
@@ -170,6 +211,8 @@ int main(void)
 		cmocka_unit_test(test_phase_mean_of_burst),
 		cmocka_unit_test(test_phase_mean_of_tail),
 		cmocka_unit_test(test_phase_mean_of_samples),
+		cmocka_unit_test(test_sampled_mean_by_hand),
+		cmocka_unit_test(test_sampled_mean_of_step),
 		cmocka_unit_test(test_invert),
 		cmocka_unit_test(test_invert_noise),
 		cmocka_unit_test(test_invert_noise_measured),

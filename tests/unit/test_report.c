@@ -139,6 +139,43 @@ static void usual_verdict(struct verdict *verdict)
 	verdict->nrules = sizeof(rules) / sizeof(rules[0]);
 }
 
+static struct block_row *add_block(struct session *session, const char *device, enum block_op op,
+				   bool target)
+{
+	struct block_row *row = session_add_block(session);
+
+	assert_non_null(row);
+	snprintf(row->device, sizeof(row->device), "%s", device);
+	row->op = op;
+	row->target = target;
+	session->block_known = true;
+	return row;
+}
+
+/* 1000 reads of 128 KiB by preproc-0, 2 ms each in the device: of the others 50 writes of 8 ms. */
+static void usual_block(struct session *session)
+{
+	struct block_row *reads = add_block(session, "nvme0n1", BLOCK_READ, true);
+	struct block_row *writes;
+
+	reads->count = 1000;
+	reads->bytes = 1000 << 17;
+	reads->device_lat = (struct block_delay){1000, 2000 * MS, 5 * MS, {[12] = 1000}};
+	reads->queue = (struct block_delay){1000, 20 * MS, 60000, {[5] = 1000}};
+	session->threads[1].io_reads = 990;
+	session->threads[1].io_writes = 0;
+	session->threads[1].io_read_bytes = 990 << 17;
+	session->threads[1].io_write_bytes = 0;
+	session->threads[2].io_read_bytes = 10 << 17;
+	session->threads[2].io_write_bytes = 0;
+	writes = add_block(session, "nvme0n1", BLOCK_WRITE, false);
+	writes->count = 51;
+	writes->bytes = 51 << 12;
+	writes->device_lat = (struct block_delay){50, 400 * MS, 9 * MS, {[14] = 50}};
+	session->losses.block_unfinished = 1;
+	session->losses.block_unmatched = session->losses.block_dropped = 0;
+}
+
 static void usual(struct example *example)
 {
 	static const struct cpu_account cpus[] = {{0, 0.93, 0.012, 0, true},
@@ -213,6 +250,57 @@ static void big(struct example *example)
 	session->command_status = 9;
 }
 
+static void add_holder(struct session *session, pid_t waiter, enum holder_kind kind, pid_t pid,
+		       const char *name, int64_t ms, double share)
+{
+	struct cpu_holder *row = &session->cpu_holders[session->ncpu_holders++];
+
+	row->pid = 1234;
+	row->tid = waiter;
+	strcpy(row->group, "preproc-N");
+	row->kind = kind;
+	row->holder_pid = pid;
+	row->holder_tid = pid ? pid + (pid_t)session->ncpu_holders : 0;
+	snprintf(row->name, sizeof(row->name), "%s", name);
+	if (kind == HOLDER_PROCESS)
+		strcpy(row->process, "foreign_hog");
+	row->policy = row->rt_priority = -1;
+	row->ns = ms * MS;
+	row->count = 10;
+	row->share = share;
+}
+
+/* A quota that was used up, two waiters, swap-in; 10 s. */
+static void usual_system(struct session *session)
+{
+	struct pressure *pressure = &session->pressure;
+
+	pressure->measured = true;
+	pressure->nquotas = 2;
+	pressure->quotas[0] = (struct cpu_quota){"/docker/0123", 2, 1234, 1.5, 100, 63, 4100 * MS};
+	pressure->quotas[1] = (struct cpu_quota){"/docker", 2, 1234, 4, 1000, 10, 100 * MS};
+	pressure->nlimits = 1;
+	pressure->limits[0] = (struct memory_limit){
+		"/docker/0123", 2, 1234, 512 << 20, 511 << 20, 33, 0, {UNKNOWN_NS, UNKNOWN_NS}};
+	pressure->vm[VM_SWAPPED_IN_BYTES] = 120 << 20;
+	pressure->vm[VM_ALLOCATION_STALLS] = 7;
+	pressure->nswaps = 1;
+	pressure->swaps[0] = (struct swap_device){"/dev/zram0", SWAP_ZRAM, 1 << 30, 1 << 20};
+	pressure->stalls[STALL_MEMORY] = (struct stall){1200 * MS, 0};
+	session->top_processes[0] = (struct top_process){77, "foreign_hog", 0.875};
+	session->ntop_processes = 1;
+	session->cpu_holders = calloc(8, sizeof(*session->cpu_holders));
+	assert_non_null(session->cpu_holders);
+	session->cpu_holders_measured = true;
+	add_holder(session, 1236, HOLDER_PROCESS, 77, "worker", 400, 0.4);
+	add_holder(session, 1236, HOLDER_PROCESS, 77, "worker", 310, 0.31);
+	add_holder(session, 1236, HOLDER_KERNEL, 37, "irq/37-host1x", 170, 0.17);
+	session->cpu_holders[2].rt_priority = 50;
+	add_holder(session, 1236, HOLDER_OWN, 1234, "infer", 118, 0.118);
+	add_holder(session, 1236, HOLDER_IDLE, 0, "idle", 2, 0.002);
+	add_holder(session, 1237, HOLDER_IDLE, 0, "idle", 300, 1);
+}
+
 /* Fills a field to its end: no shorter text is the longest line; the cut is inside a character. */
 static void fill(char *field, size_t size, const char *with)
 {
@@ -259,6 +347,27 @@ static void hostile_tegra(struct tegra_summary *tegra)
 	set(&tegra->gpu_clock_mhz, 1e300, 1e300, 1e300);
 }
 
+static void hostile_system(struct session *session)
+{
+	struct pressure *pressure = &session->pressure;
+
+	usual_system(session);
+	for (size_t i = 0; i < session->ncpu_holders; i++) {
+		FILL(session->cpu_holders[i].name, HOSTILE);
+		FILL(session->cpu_holders[i].process, HOSTILE);
+		FILL(session->cpu_holders[i].group, HOSTILE);
+		session->cpu_holders[i].ns = INT64_MAX;
+		session->cpu_holders[i].policy = INT32_MAX;
+	}
+	for (int i = 0; i < VM_EVENTS; i++)
+		pressure->vm[i] = INT64_MAX;
+	FILL(pressure->swaps[0].name, HOSTILE);
+	FILL(pressure->quotas[0].cgroup, HOSTILE);
+	pressure->quotas[0].throttled_ns = INT64_MAX;
+	FILL(pressure->limits[0].cgroup, HOSTILE);
+	FILL(session->top_processes[0].comm, HOSTILE);
+}
+
 static void hostile(struct example *example)
 {
 	struct session *session = &example->session;
@@ -294,14 +403,33 @@ static void hostile(struct example *example)
 	}
 	session->capability.nmissing = SESSION_MISSING;
 	memset(&session->losses, 0x7f, sizeof(session->losses));
+	for (int i = 0; i < 3; i++) {
+		struct block_row *row = add_block(session, "", (enum block_op)i, i % 2);
+
+		FILL(row->device, HOSTILE);
+		row->count = row->bytes = row->queue.count = INT64_MAX;
+		row->queue.max_ns = row->device_lat.sum_ns = INT64_MAX;
+		memset(row->queue.hist, 0xff, sizeof(row->queue.hist));
+	}
 	hostile_tegra(&session->tegra);
+	hostile_system(session);
 	hostile_verdict(&example->verdict);
+}
+
+static void pressed(struct example *example)
+{
+	big(example);
+	usual_system(&example->session);
 }
 
 static const struct {
 	const char *name;
 	void (*build)(struct example *);
-} examples[] = {{"usual", usual}, {"empty", empty}, {"big", big}, {"hostile", hostile}};
+} examples[] = {{"usual", usual},
+		{"empty", empty},
+		{"big", big},
+		{"pressed", pressed},
+		{"hostile", hostile}};
 
 #define EXAMPLES (sizeof(examples) / sizeof(examples[0]))
 
@@ -441,7 +569,7 @@ static void text_has_the_numbers(void **state)
 	/* (9.31 + 0.69) / 20 s on a CPU; (0.2 + 0.2) / 20 in a queue; the p99 is in bucket 14:
 	 * half of [4.19 ms, 8.39 ms) is above the maximum of 5 ms */
 	assert_in(text, "infer/1234 preproc-N                       2     50.0    2.0      48.0 "
-			"    5.0 ms     1236: 93.1\n");
+			"    5.0 ms    other: 47.0\n");
 	assert_in(text, "infer/1234 loader-N                       12      1.0    2.0      97.0 ");
 	assert_in(text, "board     GPU 28 % at 306 MHz, EMC 7 % at 2133 MHz, tj up to 52.5 C, "
 			"VDD_IN 6.2 W (max 8.1),");
@@ -449,6 +577,89 @@ static void text_has_the_numbers(void **state)
 	assert_in(text, "measured  10.0 s; 4 threads, rung tracepoint (1 thing missing: -v)");
 	assert_not_in(text, "losses");
 	assert_not_in(text, "swap");
+	free(text);
+	session_free(&example.session);
+}
+
+static void text_names_the_disk(void **state)
+{
+	struct example example;
+	char *text;
+
+	(void)state;
+	start(&example, usual);
+	usual_block(&example.session);
+	text = text_of(&example, false, false);
+	/* half of bucket 12, [1.05 ms, 2.10 ms), and of bucket 5, [8.2 us, 16.4 us) */
+	assert_in(text, "disk      nvme0n1 read 1000 x 128 KiB, queue 12.3 us/16.3 us, "
+			"device 1.6 ms/2.1 ms,\n            by preproc-0 (99 %)\n");
+	assert_not_in(text, "write");
+	assert_in(text, "losses    block requests not seen to complete: 1\n");
+	free(text);
+
+	/* 2.5 s of the others in 10: they are in the way */
+	example.session.block[1].device_lat.sum_ns = 2500 * MS;
+	text = text_of(&example, false, false);
+	assert_in(text, "nvme0n1, others: write 51 x 4.0 KiB, device ");
+	free(text);
+
+	text = text_of(&example, true, false);
+	assert_in(text, "  nvme0n1      read    target      1000    125 MiB   20.0 us   12.3 us   "
+			"16.3 us   60.0 us    2.0 ms    1.6 ms    2.1 ms    5.0 ms\n");
+	assert_in(text, "  nvme0n1      write   other         51    204 KiB         -         - ");
+	free(text);
+
+	/* 0.1 s of requests in 10: no matter */
+	example.session.block[0].queue.sum_ns = 0;
+	example.session.block[0].device_lat.sum_ns = example.session.block[1].device_lat.sum_ns =
+		100 * MS;
+	text = text_of(&example, false, false);
+	assert_not_in(text, "disk ");
+	free(text);
+	session_free(&example.session);
+}
+
+static void text_names_what_was_short(void **state)
+{
+	struct example example;
+	char *text;
+
+	(void)state;
+	start(&example, usual);
+	usual_system(&example.session);
+	text = text_of(&example, true, false);
+	assert_in(text,
+		  "quota     cgroup /docker/0123 may use 1.50 CPUs: its threads were held back in "
+		  "63 % of its\n            periods, 4.10 s in all (CPUs added up)\n");
+	assert_in(text,
+		  "CPU held  by foreign_hog (PID 77) 71 %, irq/37-host1x (real-time priority 50) "
+		  "17 %,\n            its own infer 12 % while preproc-0/1236 waited 1.00 s for "
+		  "one\n");
+	assert_in(text, "by nobody 100 % while preproc-1/1237 waited 300 ms for one\n");
+	assert_in(text, "memory    120 MiB swapped in (zram: costs CPU time, no disk time), 7 "
+			"allocations had to reclaim\n");
+	assert_in(text, "cgroup /docker/0123 was at its limit of 512 MiB 33 times;");
+	assert_in(text, "something waited for memory 12 % of the time\n");
+	assert_in(text, "others    foreign_hog/77 87.5 %\n");
+	assert_in(text, "stalled   cpu unknown (all tasks: unknown), memory 12 % (all tasks: 0 %)");
+	free(text);
+
+	/* one waiter, no quota that hardly held anything back */
+	text = text_of(&example, false, false);
+	assert_in(text, "/docker/0123");
+	assert_not_in(text, "cgroup /docker may");
+	assert_not_in(text, "preproc-1/1237 waited");
+	free(text);
+
+	/* 0.4 s in 10, a quota used up in 1 % of its periods: no matter */
+	example.session.pressure.quotas[0].throttled_periods = 1;
+	example.session.ncpu_holders = 1;
+	memset(example.session.pressure.vm, 0, sizeof(example.session.pressure.vm));
+	example.session.pressure.nlimits = 0;
+	text = text_of(&example, false, false);
+	assert_not_in(text, "quota");
+	assert_not_in(text, "CPU held");
+	assert_not_in(text, "memory");
 	free(text);
 	session_free(&example.session);
 }
@@ -613,6 +824,44 @@ static void json_has_the_numbers(void **state)
 	session_free(&example.session);
 }
 
+static void json_has_the_block_devices(void **state)
+{
+	struct example example;
+	json_t *json, *row, *part;
+
+	(void)state;
+	start(&example, usual);
+	json = json_of(&example);
+	assert_null_at(json, "block");
+	assert_null_at(json_object_get(json, "losses"), "block_unfinished");
+	part = json_object_get(json_array_get(json_object_get(json, "threads"), 0), "io");
+	assert_null_at(part, "reads");
+	json_decref(json);
+
+	usual_block(&example.session);
+	json = json_of(&example);
+	assert_int_equal(json_array_size(json_object_get(json, "block")), 2);
+	row = json_array_get(json_object_get(json, "block"), 1);
+	assert_string_equal(json_string_value(json_object_get(row, "device")), "nvme0n1");
+	assert_string_equal(json_string_value(json_object_get(row, "op")), "write");
+	assert_string_equal(json_string_value(json_object_get(row, "submitter")), "other");
+	assert_int_equal(integer_at(row, "count"), 51);
+	part = json_object_get(row, "device_lat");
+	assert_int_equal(integer_at(part, "count"), 50);
+	assert_int_equal(integer_at(part, "mean_ns"), 8 * MS);
+	part = json_object_get(row, "queue");
+	assert_int_equal(integer_at(part, "count"), 0);
+	assert_null_at(part, "mean_ns");
+	assert_null_at(part, "p99_ns");
+	assert_null_at(part, "max_ns");
+	part = json_object_get(json_array_get(json_object_get(json, "threads"), 1), "io");
+	assert_int_equal(integer_at(part, "reads"), 990);
+	assert_int_equal(integer_at(part, "read_bytes"), 990 << 17);
+	assert_int_equal(integer_at(json_object_get(json, "losses"), "block_unfinished"), 1);
+	json_decref(json);
+	session_free(&example.session);
+}
+
 /* Every key of the schema is in the value; a null has none. */
 static void assert_keys(const json_t *schema, const json_t *value)
 {
@@ -746,12 +995,15 @@ int main(void)
 		cmocka_unit_test(text_fits_a_bug_report),
 		cmocka_unit_test(verbose_text_is_clean),
 		cmocka_unit_test(text_has_the_numbers),
+		cmocka_unit_test(text_names_the_disk),
+		cmocka_unit_test(text_names_what_was_short),
 		cmocka_unit_test(text_says_what_is_unknown),
 		cmocka_unit_test(text_counts_losses_and_the_rest),
 		cmocka_unit_test(verbose_shows_every_thread),
 		cmocka_unit_test(explain_shows_fired_and_near),
 		cmocka_unit_test(only_color_has_escapes),
 		cmocka_unit_test(json_has_the_numbers),
+		cmocka_unit_test(json_has_the_block_devices),
 		cmocka_unit_test(json_has_every_key_of_the_schema),
 		cmocka_unit_test(json_survives_any_failed_allocation),
 		cmocka_unit_test(write_examples),

@@ -73,6 +73,8 @@ static void new_session_knows_nothing(void **state)
 	assert_true(isnan(session.tegra.gpu_busy.mean));
 	assert_int_equal(session.tegra.gpu_busy.n, 0);
 	assert_int_equal(session.overhead.rss_bytes, UNKNOWN_COUNT);
+	assert_int_equal(session.losses.block_unmatched, UNKNOWN_COUNT);
+	assert_false(session.block_known);
 	assert_true(isnan(session.overhead.cpu_share));
 	session_free(&session);
 	session_free(&session);
@@ -113,6 +115,8 @@ static void added_threads_are_clear(void **state)
 		assert_int_equal(thread->gpu_spin_ns, UNKNOWN_NS);
 		assert_int_equal(thread->minor_faults, UNKNOWN_COUNT);
 		assert_int_equal(thread->schedstat_runq_ns, UNKNOWN_NS);
+		assert_int_equal(thread->io_reads, UNKNOWN_COUNT);
+		assert_int_equal(thread->io_device_ns, UNKNOWN_NS);
 		assert_int_equal(thread->runq.count, 0);
 		thread->tid = i + 1;
 	}
@@ -162,6 +166,9 @@ static void merge_adds(void **state)
 		.switches_voluntary = 3,
 		.runq = {.count = 2, .max_ns = 900, .hist = {[1] = 2}},
 		.minor_faults = 5,
+		.io_reads = 7,
+		.io_write_bytes = 4096,
+		.io_device_ns = 11,
 		.gaps = 1,
 	};
 	struct thread_account b = a;
@@ -171,6 +178,7 @@ static void merge_adds(void **state)
 	b.runq.max_ns = 600;
 	b.runq.hist[0] = 9;
 	b.minor_faults = UNKNOWN_COUNT;
+	b.io_device_ns = UNKNOWN_NS;
 	thread_account_merge(&a, &b);
 	assert_int_equal(a.folded, 5);
 	assert_int_equal(a.tid, 0);
@@ -185,6 +193,10 @@ static void merge_adds(void **state)
 	assert_int_equal(a.runq.hist[0], 9);
 	assert_int_equal(a.runq.hist[1], 4);
 	assert_int_equal(a.minor_faults, UNKNOWN_COUNT);
+	assert_int_equal(a.io_reads, 14);
+	assert_int_equal(a.io_writes, 0);
+	assert_int_equal(a.io_write_bytes, 8192);
+	assert_int_equal(a.io_device_ns, UNKNOWN_NS);
 	assert_int_equal(a.gaps, 2);
 
 	b.exited = false;

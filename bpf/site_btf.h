@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where a thread slept, read from the thread itself when it is woken: it has not run since, so its
+ * user registers and its kernel stack are those of the sleep. So a short sleep costs no stack walk,
+ * and one that began before the window is read like any other.
+ */
+#ifndef __TEGRATRACE_SITE_BTF_H
+#define __TEGRATRACE_SITE_BTF_H
+
+#include "futex.h"
+
+#define PF_IO_WORKER 0x00000010
+#define PF_KTHREAD   0x00200000
+
+#if defined(__TARGET_ARCH_arm64)
+#define NR_FUTEX    98
+#define REG_SYSCALL syscallno
+#define REG_FIRST   orig_x0
+#define REG_SECOND  regs[1]
+#define REG_THIRD   regs[2]
+#else
+#define NR_FUTEX    202
+#define REG_SYSCALL orig_ax
+#define REG_FIRST   di
+#define REG_SECOND  si
+#define REG_THIRD   dx
+#endif
+
+/* Of the kernel stack of a task; set by the loader. Only needed without bpf_task_pt_regs(). */
+const volatile __u32 thread_size = 16384;
+
+struct entry_regs {
+	__u32 syscall, first, second, third;
+};
+
+static __always_inline void read_regs(struct task_struct *p, struct entry_regs *r)
+{
+	struct pt_regs *regs;
+
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {
+		regs = (struct pt_regs *)bpf_task_pt_regs(p);
+		r->syscall = (__u32)regs->REG_SYSCALL;
+		r->first = (__u32)regs->REG_FIRST;
+		r->second = (__u32)regs->REG_SECOND;
+		r->third = (__u32)regs->REG_THIRD;
+		return;
+	}
+	regs = (struct pt_regs *)((char *)p->stack + thread_size) - 1;
+	r->syscall = (__u32)BPF_CORE_READ(regs, REG_SYSCALL);
+	r->first = (__u32)BPF_CORE_READ(regs, REG_FIRST);
+	r->second = (__u32)BPF_CORE_READ(regs, REG_SECOND);
+	r->third = (__u32)BPF_CORE_READ(regs, REG_THIRD);
+}
+
+static __always_inline void add_syscall(struct task_struct *p, struct tt_edge_key *key)
+{
+	struct entry_regs r;
+
+	if (p->flags & (PF_KTHREAD | PF_IO_WORKER))
+		return; /* never came from user space */
+	read_regs(p, &r);
+	if ((__s32)r.syscall < 0) {
+		key->syscall = TT_SYSCALL_NONE;
+		return;
+	}
+	key->syscall = TT_SYSCALL(r.syscall);
+	key->arg = r.first;
+	if (r.syscall == NR_FUTEX && tt_is_mutex(r.second, r.third))
+		key->flags |= TT_SITE_FUTEX_LOCK;
+}
+
+static __always_inline void add_site(struct task_struct *p, struct tt_thread *t, __u64 slept_ns,
+				     struct tt_edge_key *key)
+{
+	struct tt_stack *s;
+
+	add_syscall(p, key);
+	key->user_stack = t->site_user_stack;
+	t->site_user_stack = 0;
+	if (!kernel_stacks || slept_ns < TT_STACK_MIN_NS)
+		return;
+	s = scratch_stack();
+	if (s)
+		key->kernel_stack = keep_stack(s, bpf_get_task_stack(p, s, sizeof(*s), 0));
+	if (!key->kernel_stack)
+		__sync_fetch_and_add(&losses.stacks, 1);
+}
+
+#endif /* __TEGRATRACE_SITE_BTF_H */

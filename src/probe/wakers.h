@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Names for what ended a wait. They must be asked while the waker lives. Private to src/probe. */
+#ifndef TEGRATRACE_WAKERS_H
+#define TEGRATRACE_WAKERS_H
+
+#include <sys/types.h>
+
+#include <linux/types.h>
+
+#include "abi.h"
+#include "probe/tracer.h"
+#include "session/session.h"
+
+struct waker {
+	enum waker_kind kind;
+	pid_t pid, tid; /* 0 = no task or unknown */
+	char name[48];	/* sanitised; empty = unknown */
+};
+
+struct wakers;
+
+/* NULL when out of memory. Keeps the pointers. */
+struct wakers *wakers_new(const struct tracer *tracer, const struct session *session);
+void wakers_free(struct wakers *wakers);
+
+/* A tid may be another task's by now: forget what was asked. */
+void wakers_forget(struct wakers *wakers);
+
+/* `value`: the kernel's note of a waker that may be gone; NULL = none. `id` is a TT_WAKER. */
+void wakers_name(struct wakers *wakers, __u32 id, const struct tt_edge *value, struct waker *waker);
+
+#endif
