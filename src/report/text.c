@@ -11,7 +11,7 @@
 #define MAX_LINES    25
 #define MAX_ROWS     8 /* the line on groups left out included */
 #define MAX_NOTES    2
-#define MIN_ROWS     5 /* kept free for them when there is much evidence */
+#define MIN_ROWS     3 /* kept free for them when there is much evidence */
 #define MIN_EVIDENCE 3 /* lines of it, before lines on disks take their place */
 #define SYSTEM_LINES 3 /* on what the machine was short of */
 #define TEXT	     2048
@@ -108,8 +108,8 @@ static void gain(struct lines *lines, const struct verdict *verdict)
 	else
 		snprintf(text, sizeof(text),
 			 "the limiting path takes %s; without it at most %.1fx as fast%s%s%s",
-			 share, verdict->gain_bound, *verdict->gain_limit ? " (then " : "",
-			 verdict->gain_limit, *verdict->gain_limit ? " limits)" : "");
+			 share, verdict->gain_bound,
+			 *verdict->gain_limit ? ", then limited by " : "", verdict->gain_limit, "");
 	lines_label(lines, "gain", text, 2);
 }
 

@@ -41,16 +41,15 @@ static void feeder(char *text, const struct cuda_summary *cuda)
 
 static void iterations(char *text, const struct iterations *iterations)
 {
-	char mean[32], p50[32], p99[32];
+	char mean[32], p99[32];
 
 	if (iterations->count == UNKNOWN_COUNT)
 		return;
 	text_duration(mean, sizeof(mean), iterations->mean_ns);
-	text_duration(p50, sizeof(p50), iterations->p50_ns);
 	text_duration(p99, sizeof(p99), iterations->p99_ns);
 	text_appendf(text, TEXT, "%s%" PRId64 " iterations", *text ? "; " : "", iterations->count);
 	if (iterations->mean_ns != UNKNOWN_NS)
-		text_appendf(text, TEXT, " of %s (p50 %s, p99 %s)", mean, p50, p99);
+		text_appendf(text, TEXT, " of %s (p99 %s)", mean, p99);
 }
 
 void text_cuda(struct lines *lines, const struct session *session)
