@@ -108,6 +108,17 @@ static void check_schedstat(struct finding *f)
 		: "/proc/PID/task/TID/schedstat");
 }
 
+static void check_uprobes(struct finding *f)
+{
+	f->what = "uprobes";
+	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK))
+		say(f, false,
+		    "this kernel has none (CONFIG_UPROBE_EVENTS): a thread that spins for the GPU "
+		    "looks busy");
+	else
+		say(f, true, "calls of the CUDA driver library can be probed");
+}
+
 static void check_pid_namespace(struct finding *f)
 {
 	uint64_t inode;
@@ -131,6 +142,7 @@ int environment_check(struct finding findings[FINDINGS])
 	check_memlock(&findings[n++]);
 	check_symbols(&findings[n++]);
 	check_schedstat(&findings[n++]);
+	check_uprobes(&findings[n++]);
 	return n;
 }
 
