@@ -45,7 +45,8 @@ LIBOBJS  := $(filter-out $(BUILD)/src/cli/main.o,$(OBJS))
 UNIT     := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/test_*.c)))
 WORKLOADS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/workloads/*.c)))
 BENCH    := $(patsubst %.c,$(BUILD)/%,$(sort $(filter-out %.bpf.c,$(wildcard tests/bench/*.c))))
-FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch] tests/integration/code/*.c)
+FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch] tests/integration/code/*.c \
+	tests/workloads/*/*.[ch])
 
 .PHONY: all clean demo check check-format deps fuzz bench workloads unit install
 .DELETE_ON_ERROR:

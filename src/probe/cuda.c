@@ -181,6 +181,8 @@ static void look_for_library(struct cuda_probe *probe, struct seen_process *proc
 		try_library(probe, &file, now_ns);
 	} else if (first && !target_open_library(process->pid, LIBRARY_FILE, &file)) {
 		try_library(probe, &file, now_ns);
+		/* not what the target has: no failure */
+		probe->library_reason[0] = '\0';
 	}
 }
 
@@ -239,9 +241,13 @@ static void scan_thread(void *ctx, const struct tracer_slots *slots, const struc
 	struct cuda_probe *probe = scan->probe;
 
 	(void)slots;
-	if (t->bucket == TT_DEAD || find_process(probe, (pid_t)t->tgid) ||
-	    probe->nseen == PROCESSES)
+	if (t->bucket == TT_DEAD || find_process(probe, (pid_t)t->tgid))
 		return;
+	if (probe->nseen == PROCESSES) {
+		snprintf(probe->library_reason, sizeof(probe->library_reason),
+			 "more than %d processes: not all were looked into", PROCESSES);
+		return;
+	}
 	probe->seen[probe->nseen++] = (struct seen_process){.pid = (pid_t)t->tgid};
 	look_into(probe, &probe->seen[probe->nseen - 1], true, scan->now_ns);
 	scan->found_new = true;
@@ -336,7 +342,7 @@ static void say_state(struct cuda_probe *probe)
 			 "no process of the target has " LIBRARY_FILE
 			 ": GPU waits are told by kernel waits alone, and a thread that spins for "
 			 "the GPU looks busy");
-	else if (summary->state == CUDA_FAILED)
+	else if (*probe->library_reason)
 		snprintf(summary->note, sizeof(summary->note), "%s", probe->library_reason);
 	else if (summary->state == CUDA_ATTACHED && !cuda_any_call(&probe->totals))
 		snprintf(summary->note, sizeof(summary->note),
