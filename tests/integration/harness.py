@@ -141,7 +141,7 @@ def prefer(nice):
 class Load:
     """A workload: held before its load until go(), and after it until the end of the context."""
 
-    def __init__(self, folder, program, *args, env=None, nice=0):
+    def __init__(self, folder, program, *args, env=None, nice=0, prefix=()):
         self.folder = folder
         self.name = program
         folder.mkdir(exist_ok=True)
@@ -149,7 +149,7 @@ class Load:
         with open(folder / "truth.json", "wb") as out:
             # pylint: disable=consider-using-with
             self.process = subprocess.Popen(
-                [workload(program), *args, *notes], stdin=subprocess.DEVNULL, stdout=out,
+                [*prefix, workload(program), *args, *notes], stdin=subprocess.DEVNULL, stdout=out,
                 env=full_env(env), preexec_fn=functools.partial(prefer, nice))
         try:
             self.ready = self.wait_note("ready")
