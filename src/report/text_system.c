@@ -137,17 +137,22 @@ static void quotas(struct lines *lines, const struct pressure *pressure, bool ve
 	}
 }
 
+/* Of the devices in use; of all when none is in use any more. */
 static const char *swap_note(const struct pressure *pressure)
 {
-	bool zram = false, other = false;
+	bool zram[2] = {false}, other[2] = {false}, used = false;
 
 	for (int i = 0; i < pressure->nswaps && i < PRESSURE_SWAPS; i++) {
-		zram |= pressure->swaps[i].kind == SWAP_ZRAM;
-		other |= pressure->swaps[i].kind != SWAP_ZRAM;
+		const struct swap_device *swap = &pressure->swaps[i];
+		bool *kind = swap->kind == SWAP_ZRAM ? zram : other;
+
+		kind[false] = true;
+		kind[true] |= swap->used_bytes > 0;
+		used |= swap->used_bytes > 0;
 	}
-	if (zram)
-		return other ? " (zram and disk)" : " (zram: costs CPU time, no disk time)";
-	return other ? " (disk)" : "";
+	if (zram[used])
+		return other[used] ? " (zram and disk)" : " (zram: costs CPU time, no disk time)";
+	return other[used] ? " (disk)" : "";
 }
 
 static void append_limits(char *text, const struct pressure *pressure)

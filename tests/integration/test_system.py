@@ -220,6 +220,72 @@ def test_target_is_not_another(tmp_path):
     assert load.pid not in [p["pid"] for p in result.report["top_processes"]]
 
 
+def holders_of(result, comm):
+    """Time waited for a CPU by a thread, as noted by holder and as accounted; the rows by kind."""
+    row = result.row(comm)
+    rows = [one for one in result.report["cpu_holders"] if one["waiter"] == row["tid"]]
+    kinds = {}
+    for one in rows:
+        kind = one["holder"]["kind"]
+        kinds[kind] = kinds.get(kind, 0) + one["ns"]
+    waited = row["runq_wake_ns"] + row["runq_preempt_ns"]
+    # Short delays are not noted, nor the one that the end of the window cuts.
+    assert 0.9 * waited < sum(kinds.values()) <= waited
+    assert sum(one["share"] for one in rows) == pytest.approx(1, abs=1e-4)
+    return rows, {kind: ns / sum(kinds.values()) for kind, ns in kinds.items()}
+
+
+def trace_for(folder, pid, rung, seconds=1.5):
+    with Trace(folder, "-p", str(pid), rung=rung) as trace:
+        trace.wait_attached()
+        time.sleep(seconds)
+        return trace.stop()
+
+
+def test_held_by_another_process(tmp_path, rung):
+    """A real-time hog of another process on the same CPU."""
+    with Load(tmp_path / "own", "hog", "n=1", "secs=60", nice=-20) as load, \
+            Load(tmp_path / "other", "hog", "n=1", "secs=60") as other:
+        load.go()
+        os.sched_setscheduler(other.ready["tids"]["hog-0"], os.SCHED_RR, os.sched_param(7))
+        other.go()
+        result = trace_for(tmp_path, load.pid, rung, 1)
+        other.end()
+        load.end()
+    rows, shares = holders_of(result, "hog-0")
+    assert shares["process"] > 0.9
+    holder = rows[0]["holder"]
+    assert holder["pid"] == other.pid and holder["tid"] == other.ready["tids"]["hog-0"]
+    assert (holder["name"], holder["process"]) == ("hog-0", "hog")
+    assert (holder["policy"], holder["rt_priority"]) == ("rr", 7)
+    assert f"hog (PID {other.pid})" in result.text
+
+
+def test_held_by_its_own(tmp_path, rung):
+    with Load(tmp_path, "hog", "n=2", "secs=60", nice=-20) as load:
+        load.go()
+        result = trace_for(tmp_path, load.pid, rung)
+        load.end()
+    rows, shares = holders_of(result, "hog-0")
+    assert shares["own"] > 0.9
+    assert rows[0]["holder"]["tid"] == load.ready["tids"]["hog-1"]
+
+
+def test_held_by_nobody(tmp_path, rung):
+    """One thread and a quota: its CPU is idle while it waits."""
+    with cgroup("cpu") as (version, folder, inner), \
+            Load(tmp_path, "hog", "n=1", "secs=60", nice=-20) as load:
+        set_quota(version, folder, 0.3)
+        write(load.pid, inner, "cgroup.procs")
+        load.go()
+        result = trace_for(tmp_path, load.pid, rung)
+        load.end()
+    _, shares = holders_of(result, "hog-0")
+    # What else runs on that CPU in the meantime may be the last before it.
+    assert shares.get("idle", 0) > 0.5
+    assert "own" not in shares
+
+
 FAULTS = """
 import mmap, sys
 area = mmap.mmap(-1, 4099 * mmap.PAGESIZE)

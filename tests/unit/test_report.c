@@ -284,8 +284,9 @@ static void usual_system(struct session *session)
 		"/docker/0123", 2, 1234, 512 << 20, 511 << 20, 33, 0, {UNKNOWN_NS, UNKNOWN_NS}};
 	pressure->vm[VM_SWAPPED_IN_BYTES] = 120 << 20;
 	pressure->vm[VM_ALLOCATION_STALLS] = 7;
-	pressure->nswaps = 1;
+	pressure->nswaps = 2;
 	pressure->swaps[0] = (struct swap_device){"/dev/zram0", SWAP_ZRAM, 1 << 30, 1 << 20};
+	pressure->swaps[1] = (struct swap_device){"/swapfile", SWAP_FILE, 1 << 30, 0};
 	pressure->stalls[STALL_MEMORY] = (struct stall){1200 * MS, 0};
 	session->top_processes[0] = (struct top_process){77, "foreign_hog", 0.875};
 	session->ntop_processes = 1;
