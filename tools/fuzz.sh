@@ -12,7 +12,8 @@ if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n); int LLVMFuzzerTest
 	echo "fuzz: clang has no libFuzzer here: install libclang-rt-dev" >&2
 	exit 77
 fi
-sources=$(ls src/tegra/line*.c src/tegra/reader.c src/tegra/sample_json.c src/tegra/summary.c \
+sources=$(ls src/tegra/line*.c src/tegra/reader.c src/tegra/rows.c src/tegra/writers.c \
+	src/tegra/sample_json.c src/tegra/summary.c \
 	src/report/csv.c src/session/*.c src/base/text.c src/probe/tracefs.c)
 for target in fuzz_reader fuzz_text; do
 	# shellcheck disable=SC2086

@@ -29,14 +29,16 @@ struct settings {
 	char **logs; /* NULL-terminated, inside argv */
 };
 
-static const char doc[] = "The verdict from plain tegrastats logs: no root, on any machine.\n"
-			  "\v"
-			  "LOG is what tegrastats printed, of any JetPack, also with the prefixes "
-			  "of other tools; - is "
-			  "standard input.\n"
-			  "Exit status: 0; 1 no line is a tegrastats record, or the output failed; "
-			  "2 usage; 4 a log that "
-			  "cannot be read.";
+static const char doc[] =
+	"The verdict from plain tegrastats logs: no root, on any machine.\n"
+	"\v"
+	"LOG is what tegrastats printed, of any JetPack, also with the prefixes "
+	"of other tools or wrapped at 80 columns; - is standard input. Of several "
+	"tegrastats that wrote to it at the same time one is judged, "
+	"--samples and --csv print all.\n"
+	"Exit status: 0; 1 no line is a tegrastats record, or the output failed; "
+	"2 usage; 4 a log that "
+	"cannot be read.";
 
 static const struct argp_child children[] = {{&workload_argp, 0, NULL, 5}, {0}};
 

@@ -57,6 +57,7 @@ static void gather_gpu(const struct session *session, struct facts *facts)
 	if (tegra->gpu_busy.n < GPU_SAMPLES_MIN)
 		return;
 	facts->gpu_busy = tegra->gpu_busy.mean;
+	facts->gpu_idle = 1 - facts->gpu_busy;
 	/*
 	 * One reading is a 16.7 ms sample, so the mean of few is poor. The variance of values in
 	 * [min, max] with this mean is at most (max - mean)(mean - min): an upper bound of the error.
@@ -140,11 +141,28 @@ static void gather_system(const struct session *session, struct facts *facts)
 	facts->system_cpu = busy / (double)session->ncpus;
 }
 
+/* Of what was read in, the part that had been evicted not long before: memory is short. */
+static double refault_share(const struct session *session)
+{
+	const struct pressure *pressure = &session->pressure;
+	double back = 0, in = events(pressure->vm[VM_PAGED_IN_BYTES]);
+	double pages =
+		events(pressure->vm[VM_REFAULTS_FILE]) + events(pressure->vm[VM_REFAULTS_ANON]);
+
+	if (!pressure->measured || session->host.page_bytes <= 0)
+		return NAN;
+	back = pages * (double)session->host.page_bytes;
+	if (!(in > 0))
+		return isnan(in) || isnan(back) ? NAN : 0;
+	return fmin(back / in, 1);
+}
+
 static void gather_path(const struct session *session, struct facts *facts)
 {
 	const struct path_part *parts = facts->path.parts;
 
 	wait_path_find(session, &facts->path);
+	facts->refault_share = refault_share(session);
 	if (!facts->path.feeder) {
 		facts->gpu_unused = 1 - facts->gpu_busy;
 		return;
@@ -163,6 +181,7 @@ void facts_init(struct facts *facts)
 		.critical_unknown = NAN,
 		.system_cpu = NAN,
 		.gpu_busy = NAN,
+		.gpu_idle = NAN,
 		.gpu_busy_error = NAN,
 		.emc_busy = NAN,
 		.core_max = NAN,

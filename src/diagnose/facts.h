@@ -24,6 +24,7 @@ struct facts {
 	double activity;       /* of the target or the GPU, whichever is larger */
 	double gpu_samples;    /* in the window; 0 without a source */
 	double gpu_busy;       /* NAN with too few samples to speak of */
+	double gpu_idle;       /* 1 - gpu_busy */
 	double gpu_busy_error; /* half width of the mean's 95 % range */
 	double emc_busy;
 	double turns;	     /* critical_oncpu + gpu_busy: 1 when they take turns without a gap */

@@ -72,6 +72,7 @@ static void fill(const struct sums *sums, double full_mhz, struct facts *facts)
 
 	facts->gpu_samples = (double)sums->gpu.n;
 	facts->gpu_busy = value_of(&sums->gpu);
+	facts->gpu_idle = 1 - facts->gpu_busy;
 	variance = value_of(&sums->gpu_squares) - facts->gpu_busy * facts->gpu_busy;
 	if (sums->gpu.n > 1)
 		facts->gpu_busy_error = 1.96 * sqrt(fmax(variance, 0) / (double)sums->gpu.n);

@@ -8,7 +8,6 @@ static const struct {
 	size_t input; /* offset of a double in struct facts */
 	double threshold;
 	const char *reason;
-	bool below; /* fires below the threshold, not from it on */
 } table[RULES] = {
 	[RULE_WINDOW] = {"window-long-enough", offsetof(struct facts, window_s), 1.0,
 			 "below 1 s a few frames decide, and the kernel's books are too coarse to "
@@ -70,9 +69,9 @@ static const struct {
 		{"mode-below-hardware", offsetof(struct facts, mode_headroom), 1.10,
 		 "clocks and SMs that the power mode takes away; 1.10 is well above the "
 		 "3 % jitter"},
-	[RULE_GPU_LOAD_LOW] = {"gpu-load-low", offsetof(struct facts, gpu_busy), 0.80,
-			       "below 80 % load the governor lowers the clock on purpose: no fault",
-			       true},
+	[RULE_GPU_LOAD_LOW] = {"gpu-load-low", offsetof(struct facts, gpu_idle), 0.20,
+			       "idle a fifth of the time: the governor lowers the clock on "
+			       "purpose, no fault"},
 	[RULE_EMC_AT_CAP] = {"emc-clock-at-cap", offsetof(struct facts, emc_clock_share), 0.97,
 			     "the same 3 % as for the GPU"},
 	[RULE_EMC_BELOW_HARDWARE] =
@@ -127,15 +126,13 @@ void rules_evaluate(const struct facts *facts, struct rule_outcome outcomes[RULE
 	for (int i = 0; i < RULES; i++) {
 		double value = *(const double *)((const char *)facts + table[i].input);
 
-		bool reached = value >= table[i].threshold;
-
 		outcomes[i] = (struct rule_outcome){
 			.name = table[i].name,
 			.reason = table[i].reason,
 			.value = value,
 			.threshold = table[i].threshold,
-			.at_least = !table[i].below,
-			.fired = table[i].below ? value < table[i].threshold : reached,
+			.at_least = true,
+			.fired = value >= table[i].threshold,
 		};
 	}
 }

@@ -72,6 +72,8 @@ static json_t *host_json(const struct host_info *host)
 	json_put(&object, "kernel", json_text(host->kernel));
 	json_put(&object, "arch", json_text(host->arch));
 	json_put(&object, "cpus", host->cpus > 0 ? json_integer(host->cpus) : json_null());
+	json_put(&object, "page_bytes",
+		 host->page_bytes > 0 ? json_integer(host->page_bytes) : json_null());
 	json_put(&object, "module", json_text(host->module));
 	json_put(&object, "power_mode", json_text(host->power_mode));
 	return object;

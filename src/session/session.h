@@ -180,6 +180,7 @@ struct host_info {
 	char kernel[96];
 	char arch[32];
 	int cpus;	     /* online */
+	int64_t page_bytes;  /* 0 unknown */
 	char module[96];     /* device-tree model; empty = unknown */
 	char power_mode[64]; /* empty = unknown */
 };

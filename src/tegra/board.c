@@ -54,6 +54,7 @@ void board_read(struct host_info *host)
 		text_sanitize(host->arch, sizeof(host->arch), names.machine, strlen(names.machine));
 	}
 	host->cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	host->page_bytes = sysconf(_SC_PAGESIZE);
 	board_info_read(&board);
 	text_sanitize(host->module, sizeof(host->module), board.model, strlen(board.model));
 	text_copy(host->power_mode, sizeof(host->power_mode), board.mode);

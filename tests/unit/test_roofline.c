@@ -1,30 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-#include <jansson.h>
-
-#include "cli/roofline_command.h"
 #include "diagnose/models.h"
 #include "diagnose/roofline.h"
+#include "roofline_rows.h"
 #include "tegra/modules.h"
-
-#define COLUMNS 16
-
-static void assert_near(double value, double expected, double relative)
-{
-	if (!(fabs(value - expected) <= relative * fabs(expected)))
-		fail_msg("%.9g is not %.9g", value, expected);
-}
 
 /* Orin Nano 8GB Super in MAXN_SUPER: 2089 GFLOPS FP32, 102.4 GB/s. */
 static void orin_nano_input(struct roofline_input *input, enum precision precision)
@@ -33,91 +22,6 @@ static void orin_nano_input(struct roofline_input *input, enum precision precisi
 	ceilings_at(&input->now, SOC_T234, 8, 1020, 128, 3199);
 	input->largest = input->now;
 	input->precision = precision;
-}
-
-struct row {
-	char *id, *module, *mode, *model, *precision, *batch, *roof, *verdict;
-	double gflop, latency_ms, traffic_mb, roof_gflops, dram_gb_s, roof_pct, dram_pct;
-};
-
-static double decimal(const char *text)
-{
-	char *end;
-	double value = strtod(text, &end);
-
-	assert_true(end != text && !*end);
-	return value;
-}
-
-static bool parse_row(struct row *row, char *line)
-{
-	char *cells[COLUMNS] = {NULL};
-	int n = 0;
-
-	while (line && n < COLUMNS)
-		cells[n++] = strsep(&line, "\t");
-	if (n != COLUMNS || !strcmp(cells[0], "id"))
-		return false;
-	*row = (struct row){
-		.id = cells[0],
-		.module = cells[1],
-		.mode = cells[2],
-		.model = cells[3],
-		.gflop = decimal(cells[4]),
-		.precision = cells[5],
-		.batch = cells[6],
-		.latency_ms = decimal(cells[7]),
-		.traffic_mb = decimal(cells[8]),
-		.roof = cells[9],
-		.roof_gflops = decimal(cells[10]),
-		.dram_gb_s = decimal(cells[11]),
-		.roof_pct = decimal(cells[12]),
-		.dram_pct = decimal(cells[13]),
-		.verdict = cells[14],
-	};
-	return true;
-}
-
-/* The corpus is not shipped with the sources. */
-static FILE *corpus_or_skip(void)
-{
-	const char *dir = getenv("TEGRATRACE_CORPUS");
-	char path[4096];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/verdict/roofline.tsv", dir ? dir : "../shared/corpus");
-	f = fopen(path, "r");
-	if (!f) {
-		print_message("no corpus: verdict/roofline.tsv not found, see TEGRATRACE_CORPUS\n");
-		skip();
-	}
-	return f;
-}
-
-static enum precision row_precision(const struct row *row)
-{
-	static const struct {
-		const char *roof;
-		enum precision precision;
-	} roofs[] = {
-		{"FP32", PREC_FP32},	   {"TF32", PREC_TF32_TC}, {"FP16 CUDA", PREC_FP16},
-		{"FP16 TC", PREC_FP16_TC}, {"INT8", PREC_INT8_TC}, {"blog", PREC_FP32},
-	};
-
-	for (size_t i = 0; i < sizeof(roofs) / sizeof(roofs[0]); i++)
-		if (!strncmp(row->roof, roofs[i].roof, strlen(roofs[i].roof)))
-			return roofs[i].precision;
-	fail_msg("%s: no precision for '%s'", row->id, row->roof);
-	return PRECISIONS;
-}
-
-static void check_percent(const struct row *row, const char *what, double value, double expected)
-{
-	double off = fabs(value - expected);
-
-	/* 0.06: the table is rounded to one decimal */
-	if (!(off <= 0.02 * expected || off <= 0.06))
-		fail_msg("%s: %s is %.3f %%, the table has %.1f", row->id, what, value, expected);
 }
 
 static void check_row(const struct row *row)
@@ -138,26 +42,6 @@ static void check_row(const struct row *row)
 	if (strcmp(roofline_bound_name(point.bound), row->verdict))
 		fail_msg("%s: %s, the table has %s", row->id, roofline_bound_name(point.bound),
 			 row->verdict);
-}
-
-/* The file is closed before the rows are used: a child's exit would move its offset. */
-static int each_row(void (*check)(const struct row *))
-{
-	FILE *f = corpus_or_skip();
-	char text[16384], *next = text;
-	struct row row;
-	int n = 0;
-
-	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
-	assert_true(feof(f));
-	fclose(f);
-	while (next) {
-		if (!parse_row(&row, strsep(&next, "\n")))
-			continue;
-		check(&row);
-		n++;
-	}
-	return n;
 }
 
 static void test_corpus(void **state)
@@ -635,288 +519,12 @@ static void test_thresholds_have_reasons(void **state)
 		    roofline_thresholds[ROOFLINE_DRAM_PRACTICAL].share, 1e-12);
 }
 
-#define ARGS 24
-
-struct output {
-	char out[16384], err[16384];
-	int status;
-};
-
-static void take_all(FILE *file, char *text, size_t size)
-{
-	size_t n;
-
-	rewind(file);
-	n = fread(text, 1, size - 1, file);
-	text[n] = '\0';
-	assert_true(n < size - 1);
-	fclose(file);
-}
-
-/* In a child: argp exits by itself. */
-static void run_command(struct output *output, char *const *args)
-{
-	char *argv[ARGS + 2] = {(char *)"tegratrace roofline"};
-	FILE *out = tmpfile(), *err = tmpfile();
-	int argc = 1, status;
-	pid_t pid;
-
-	assert_true(out && err);
-	for (; args[argc - 1]; argc++)
-		argv[argc] = args[argc - 1];
-	fflush(NULL);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		dup2(fileno(out), STDOUT_FILENO);
-		dup2(fileno(err), STDERR_FILENO);
-		exit(roofline_command(argc, argv));
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	output->status = WEXITSTATUS(status);
-	take_all(out, output->out, sizeof(output->out));
-	take_all(err, output->err, sizeof(output->err));
-}
-
-#define RUN(output, ...) run_command(output, (char *const[ARGS + 1]){__VA_ARGS__, NULL})
-
-static json_t *member(const json_t *object, const char *path)
-{
-	char text[128], *rest = text, *key;
-	json_t *value = (json_t *)object;
-
-	snprintf(text, sizeof(text), "%s", path);
-	while ((key = strsep(&rest, ".")))
-		value = json_object_get(value, key);
-	if (!value)
-		fail_msg("no %s in the JSON", path);
-	return value;
-}
-
-static json_t *parsed(const struct output *output)
-{
-	json_error_t error;
-	json_t *object;
-
-	assert_int_equal(output->status, 0);
-	assert_string_equal(output->err, "");
-	object = json_loads(output->out, 0, &error);
-	if (!object)
-		fail_msg("%s", error.text);
-	return object;
-}
-
-static void check_shape(const char *text)
-{
-	int lines = 0;
-
-	for (const char *line = text; *line; line = strchr(line, '\n') + 1, lines++)
-		assert_true(strcspn(line, "\n") <= 100);
-	assert_true(lines > 0 && lines <= 25);
-}
-
-static void test_command_text(void **state)
-{
-	struct output output;
-
-	(void)state;
-	RUN(&output, "--module", "orin-nano-super", "--mode", "maxn_super", "--model", "yolov8n",
-	    "--latency", "4.43");
-	assert_int_equal(output.status, 0);
-	assert_string_equal(output.err, "");
-	check_shape(output.out);
-	assert_non_null(strstr(output.out, "neither-roof: 12 % of the FP16 TC roof"));
-	assert_non_null(strstr(output.out, "Jetson Orin Nano 8GB Super, MAXN_SUPER"));
-	assert_non_null(strstr(output.out, "16.7 TFLOP/s"));
-	assert_non_null(strstr(output.out, "lower bound"));
-	/* in the default mode half of the SMs are gated: the largest mode is shown beside it */
-	RUN(&output, "--module", "agx orin 64gb", "--gflop", "8.9", "--fps", "100", "--bytes",
-	    "5M");
-	assert_int_equal(output.status, 0);
-	check_shape(output.out);
-	assert_non_null(strstr(output.out, "8 of 16 SM"));
-	assert_non_null(strstr(output.out, "42.6 TFLOP/s"));
-	assert_non_null(strstr(output.out, "default mode is assumed"));
-}
-
-static void test_command_fits_the_screen(void **state)
-{
-	struct output output;
-	const struct module *modules;
-	size_t n;
-
-	(void)state;
-	modules = modules_all(&n);
-	for (size_t i = 0; i < n; i++) {
-		RUN(&output, "--module", (char *)modules[i].name, "--model", "bert-large",
-		    "--latency", "0.1", "--peak-flops", "40G", "--peak-bw", "102.4GB/s");
-		assert_int_equal(output.status, 0);
-		check_shape(output.out);
-		assert_non_null(strstr(output.out, "impossible"));
-	}
-}
-
-static void test_command_answers_the_blog(void **state)
-{
-	struct output output;
-	json_t *object;
-
-	(void)state;
-	RUN(&output, "--module", "Orin Nano 8GB", "--precision", "fp32", "--peak-flops", "40G",
-	    "--peak-bw", "102.4GB/s", "--gflop", "7.7", "--latency", "25", "--bytes", "102M",
-	    "--json");
-	object = parsed(&output);
-	assert_string_equal(json_string_value(member(object, "roofline.point.bound")),
-			    "impossible");
-	assert_near(json_number_value(member(object, "roofline.point.share_of_roof")), 7.7, 1e-9);
-	assert_non_null(strstr(output.out, "40 is the sparse INT8 TOPS"));
-	assert_non_null(strstr(output.out, "FP32 1.28 TFLOP/s"));
-	assert_non_null(strstr(output.out, "this mode 68.3 GB/s"));
-	assert_non_null(strstr(output.out, "with the table's roofs under-utilised: 24 %"));
-	json_decref(object);
-
-	RUN(&output, "--module", "orin-nano-super", "--precision", "int8", "--peak-flops",
-	    "67 TOPS");
-	assert_non_null(strstr(output.out, "sparse peak"));
-	RUN(&output, "--help");
-	assert_int_equal(output.status, 0);
-	assert_non_null(strstr(output.out, "85 C"));
-}
-
-static void test_command_json(void **state)
-{
-	static const char *const keys[] = {"precision", "peak_flops", "peak_bw", "ridge", "point"};
-	struct output output;
-	json_t *object;
-
-	(void)state;
-	RUN(&output, "--module", "p3448-0000", "--model", "yolov3-416", "--latency", "202.84ms",
-	    "--json");
-	object = parsed(&output);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		assert_non_null(json_object_get(json_object_get(object, "roofline"), keys[i]));
-	assert_int_equal(json_object_size(json_object_get(object, "roofline")), 5);
-	assert_int_equal(json_object_size(member(object, "roofline.point")), 4);
-	assert_string_equal(json_string_value(member(object, "roofline.precision")), "fp16");
-	assert_near(json_number_value(member(object, "roofline.peak_flops")), 471.8592e9, 1e-9);
-	assert_near(json_number_value(member(object, "roofline.point.share_of_roof")), 0.6885,
-		    1e-3);
-	assert_string_equal(json_string_value(member(object, "roofline.point.bound")),
-			    "compute-bound");
-	assert_int_equal(json_array_size(member(object, "ceilings")), 4);
-	assert_string_equal(json_string_value(member(object, "workload.traffic")), "lower-bound");
-	assert_true(json_is_null(member(object, "workload.batch")));
-	json_decref(object);
-
-	/* Thor below its largest mode: clocks unknown, so null and no verdict */
-	RUN(&output, "--module", "thor", "--mode", "120W", "--gflop", "8", "--fps", "9", "--json");
-	object = parsed(&output);
-	assert_true(json_is_null(member(object, "roofline.peak_flops")));
-	assert_true(json_is_null(member(object, "roofline.point.bound")));
-	assert_true(json_is_null(member(object, "roofline.point.intensity")));
-	json_decref(object);
-}
-
-static void test_command_unknown_board(void **state)
-{
-	struct output output;
-	json_t *object;
-
-	(void)state;
-	RUN(&output, "--module", "Jetson X9000", "--peak-flops", "100T", "--peak-bw", "500G",
-	    "--gflop", "16.1", "--bytes", "4.5G", "--fps", "90", "--json");
-	object = parsed(&output);
-	assert_true(json_is_null(member(object, "module")));
-	assert_near(json_number_value(member(object, "roofline.ridge")), 200, 1e-9);
-	assert_string_equal(json_string_value(member(object, "roofline.point.bound")),
-			    "memory-bandwidth-bound");
-	assert_int_equal(json_array_size(member(object, "ceilings")), 3);
-	json_decref(object);
-	RUN(&output, "--peak-flops", "100T");
-	assert_int_equal(output.status, 0);
-	check_shape(output.out);
-}
-
-static void check_usage(struct output *output, const char *message)
-{
-	assert_int_equal(output->status, 2);
-	assert_string_equal(output->out, "");
-	if (!strstr(output->err, message))
-		fail_msg("'%s' is not in '%s'", message, output->err);
-}
-
-static void test_command_errors(void **state)
-{
-	struct output output;
-
-	(void)state;
-	RUN(&output, "--module", "orin banana", "--model", "resnet50", "--fps", "1");
-	check_usage(&output, "AGX Xavier 32GB");
-	RUN(&output, "--module", "nano", "--model", "yolov9", "--fps", "1");
-	check_usage(&output, "YOLOv8n");
-	RUN(&output, "--module", "nano", "--mode", "MAXN_SUPER", "--fps", "1");
-	check_usage(&output, "it has MAXN, 5W");
-	RUN(&output, "--module", "nano", "--precision", "int8");
-	check_usage(&output, "it has fp32, fp16");
-	RUN(&output, "--module", "nano", "--precision", "fp12");
-	check_usage(&output, "unknown precision");
-	RUN(&output, "--model", "resnet50", "--fps", "1");
-	check_usage(&output, "no ceilings");
-	RUN(&output, "--module", "nano", "--model", "resnet50", "--gflop", "8");
-	check_usage(&output, "not both");
-	RUN(&output, "--module", "nano", "--latency", "1", "--fps", "8");
-	check_usage(&output, "not both");
-	RUN(&output, "--module", "nano", "--latency", "0");
-	check_usage(&output, "--latency");
-	RUN(&output, "--module", "nano", "--batch", "1.5");
-	check_usage(&output, "whole number");
-	RUN(&output, "--module", "nano", "--gflop", "4.09GMAC");
-	check_usage(&output, "1 GMAC is 2 GFLOP");
-	RUN(&output, "--peak-flops", "16.7");
-	check_usage(&output, "16.7T?");
-	assert_ptr_equal(strchr(output.err, '\n') + 1, output.err + strlen(output.err));
-	RUN(&output, "--peak-bw", "102");
-	check_usage(&output, "--peak-bw 102 is without an SI prefix");
-	RUN(&output, "--module", "nano", "resnet50");
-	check_usage(&output, "unknown word");
-}
-
-static void check_row_by_command(const struct row *row)
-{
-	char peak[64], bandwidth[64], gflop[64], latency[64], bytes[64];
-	struct output output;
-	json_t *object;
-
-	snprintf(peak, sizeof(peak), "%gG", row->roof_gflops);
-	snprintf(bandwidth, sizeof(bandwidth), "%gGB/s", row->dram_gb_s);
-	snprintf(gflop, sizeof(gflop), "%g", row->gflop);
-	snprintf(latency, sizeof(latency), "%g", row->latency_ms);
-	snprintf(bytes, sizeof(bytes), "%gM", row->traffic_mb);
-	RUN(&output, "--peak-flops", peak, "--peak-bw", bandwidth, "--gflop", gflop, "--latency",
-	    latency, "--bytes", bytes, "--json");
-	object = parsed(&output);
-	check_percent(row, "share",
-		      100 * json_number_value(member(object, "roofline.point.share_of_roof")),
-		      fmax(row->roof_pct, row->dram_pct));
-	assert_string_equal(json_string_value(member(object, "roofline.point.bound")),
-			    row->verdict);
-	json_decref(object);
-}
-
-static void test_corpus_by_command(void **state)
-{
-	(void)state;
-	assert_int_equal(each_row(check_row_by_command), 22);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_corpus),
 		cmocka_unit_test(test_corpus_roofs_from_the_module_table),
 		cmocka_unit_test(test_corpus_traffic_from_the_model_table),
-		cmocka_unit_test(test_corpus_by_command),
 		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_rate_instead_of_latency),
 		cmocka_unit_test(test_traffic_of_emc),
@@ -930,12 +538,6 @@ int main(void)
 		cmocka_unit_test(test_precision_names),
 		cmocka_unit_test(test_models),
 		cmocka_unit_test(test_thresholds_have_reasons),
-		cmocka_unit_test(test_command_text),
-		cmocka_unit_test(test_command_fits_the_screen),
-		cmocka_unit_test(test_command_answers_the_blog),
-		cmocka_unit_test(test_command_json),
-		cmocka_unit_test(test_command_unknown_board),
-		cmocka_unit_test(test_command_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
