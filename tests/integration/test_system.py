@@ -221,69 +221,58 @@ def test_target_is_not_another(tmp_path):
 
 
 def holders_of(result, comm):
-    """Time waited for a CPU by a thread, as noted by holder and as accounted; the rows by kind."""
+    """The rows of one waiter; the share of each kind of holder in all that it waited for a CPU."""
     row = result.row(comm)
     rows = [one for one in result.report["cpu_holders"] if one["waiter"] == row["tid"]]
-    kinds = {}
-    for one in rows:
-        kind = one["holder"]["kind"]
-        kinds[kind] = kinds.get(kind, 0) + one["ns"]
     waited = row["runq_wake_ns"] + row["runq_preempt_ns"]
-    # Short delays are not noted, nor the one that the end of the window cuts.
-    assert 0.9 * waited < sum(kinds.values()) <= waited
-    assert sum(one["share"] for one in rows) == pytest.approx(1, abs=1e-4)
-    return rows, {kind: ns / sum(kinds.values()) for kind, ns in kinds.items()}
+    assert {one["waited_ns"] for one in rows} == {waited}
+    assert sum(one["ns"] for one in rows) <= waited
+    shares = {}
+    for one in rows:
+        assert one["share"] == pytest.approx(one["ns"] / waited, rel=1e-4, abs=1e-6)
+        kind = one["holder"]["kind"]
+        shares[kind] = shares.get(kind, 0) + one["share"]
+    return rows, shares
 
 
-def trace_for(folder, pid, rung, seconds=1.5):
+def trace_for(folder, pid, rung, seconds):
     with Trace(folder, "-p", str(pid), rung=rung) as trace:
         trace.wait_attached()
         time.sleep(seconds)
         return trace.stop()
 
 
+@pytest.mark.slow
 def test_held_by_another_process(tmp_path, rung):
-    """A real-time hog of another process on the same CPU."""
+    """A real-time hog on the same CPU: the kernel lets others run for a twentieth of the time."""
     with Load(tmp_path / "own", "hog", "n=1", "secs=60", nice=-20) as load, \
             Load(tmp_path / "other", "hog", "n=1", "secs=60") as other:
         load.go()
         os.sched_setscheduler(other.ready["tids"]["hog-0"], os.SCHED_RR, os.sched_param(7))
         other.go()
-        result = trace_for(tmp_path, load.pid, rung, 1)
+        result = trace_for(tmp_path, load.pid, rung, 3.3)
         other.end()
         load.end()
     rows, shares = holders_of(result, "hog-0")
-    assert shares["process"] > 0.9
+    # The last wait is not over, and a task that ran for a moment before the waiter may take one.
+    assert shares["process"] > 0.4
+    assert shares["process"] == max(shares.values())
     holder = rows[0]["holder"]
     assert holder["pid"] == other.pid and holder["tid"] == other.ready["tids"]["hog-0"]
     assert (holder["name"], holder["process"]) == ("hog-0", "hog")
     assert (holder["policy"], holder["rt_priority"]) == ("rr", 7)
-    assert f"hog (PID {other.pid})" in result.text
+    assert f"hog (PID {other.pid}) (real-time priority 7)" in result.text
 
 
 def test_held_by_its_own(tmp_path, rung):
     with Load(tmp_path, "hog", "n=2", "secs=60", nice=-20) as load:
         load.go()
-        result = trace_for(tmp_path, load.pid, rung)
+        result = trace_for(tmp_path, load.pid, rung, 1.5)
         load.end()
     rows, shares = holders_of(result, "hog-0")
-    assert shares["own"] > 0.9
+    assert shares["own"] > 0.4
+    assert shares["own"] == max(shares.values())
     assert rows[0]["holder"]["tid"] == load.ready["tids"]["hog-1"]
-
-
-def test_held_by_nobody(tmp_path, rung):
-    """One thread and a quota: its CPU is idle while it waits."""
-    with cgroup("cpu") as (version, folder, inner), \
-            Load(tmp_path, "hog", "n=1", "secs=60", nice=-20) as load:
-        set_quota(version, folder, 0.3)
-        write(load.pid, inner, "cgroup.procs")
-        load.go()
-        result = trace_for(tmp_path, load.pid, rung)
-        load.end()
-    _, shares = holders_of(result, "hog-0")
-    # What else runs on that CPU in the meantime may be the last before it.
-    assert shares.get("idle", 0) > 0.5
-    assert "own" not in shares
 
 
 FAULTS = """

@@ -267,6 +267,7 @@ static void add_holder(struct session *session, pid_t waiter, enum holder_kind k
 	row->policy = row->rt_priority = -1;
 	row->ns = ms * MS;
 	row->count = 10;
+	row->waited_ns = (int64_t)((double)row->ns / share);
 	row->share = share;
 }
 
@@ -655,6 +656,7 @@ static void text_names_what_was_short(void **state)
 	/* 0.4 s in 10, a quota used up in 1 % of its periods: no matter */
 	example.session.pressure.quotas[0].throttled_periods = 1;
 	example.session.ncpu_holders = 1;
+	example.session.cpu_holders[0].waited_ns = 400 * MS;
 	memset(example.session.pressure.vm, 0, sizeof(example.session.pressure.vm));
 	example.session.pressure.nlimits = 0;
 	text = text_of(&example, false, false);
