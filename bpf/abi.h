@@ -48,7 +48,11 @@ enum tt_switch_out {
 #define TT_FLAG_REUSED	 0x8u  /* closed because its tid was born again without a DEAD switch */
 #define TT_FLAG_EXECED	 0x10u /* exec seen; the name changed */
 #define TT_FLAG_SUCCEEDS 0x20u /* continues a RENAMED record */
-#define TT_FLAG_LONG	 0x40u /* the last sleep was long enough for a stack */
+
+/* In the flags too: how many sleeps are walked before they are judged short again. */
+#define TT_LONG_SHIFT 8
+#define TT_LONG_MASK  0xf00u
+#define TT_LONG_KEPT  8u
 
 /* No TT_WAKER has this bit. */
 #define TT_PEND 0x80000000u

@@ -282,18 +282,21 @@ static __always_inline __u32 tt_cause(const struct tt_thread *waker, __u64 now)
 	return now - waker->woken_ns < TT_VIA_NS ? waker->cause : 0;
 }
 
-/* Does the sleep that begins now pay for a stack? Its length is not known: judged by the last. */
+/*
+ * Does the sleep that begins now pay for a stack? Its length is not known: judged by the last ones,
+ * of which a thread may mix short and long.
+ */
 static __always_inline bool tt_wants_stack(const struct tt_thread *t)
 {
-	return t->flags & TT_FLAG_LONG || t->switches_voluntary % TT_STACK_SAMPLE == 0;
+	return t->flags & TT_LONG_MASK || t->switches_voluntary % TT_STACK_SAMPLE == 0;
 }
 
 static __always_inline void tt_note_length(struct tt_thread *t, __u64 slept_ns)
 {
 	if (slept_ns >= TT_STACK_MIN_NS)
-		t->flags |= TT_FLAG_LONG;
-	else
-		t->flags &= ~TT_FLAG_LONG;
+		t->flags = (t->flags & ~TT_LONG_MASK) | TT_LONG_KEPT << TT_LONG_SHIFT;
+	else if (t->flags & TT_LONG_MASK)
+		t->flags -= 1u << TT_LONG_SHIFT;
 }
 
 /* The thread exists from its first wakeup on: between creation and that it cannot run. */

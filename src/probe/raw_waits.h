@@ -3,6 +3,7 @@
 #ifndef TEGRATRACE_RAW_WAITS_H
 #define TEGRATRACE_RAW_WAITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct raw_wait {
 	struct waker waker;
 	struct waker via;
 	char file[64];		 /* what descriptor key.arg is; empty = no or unknown */
+	bool python;		 /* its process runs CPython */
 	struct sleep_site *site; /* read from /proc; NULL = not */
 	int64_t next;		 /* of the same row; -1 = last */
 };

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "probe/environment.h"
 #include "probe/kernel_stacks.h"
+#include "probe/wait_futex.h"
 #include "probe/wait_rules.h"
 #include "probe/wait_sites.h"
 
@@ -101,7 +102,8 @@ static bool same_waker(const struct waker *a, const struct waker *b)
  */
 static bool estimate(const struct report *report, size_t from, size_t to, size_t i)
 {
-	const struct raw_wait *wait = &report->raw->rows[report->order[i]], *best = NULL;
+	struct raw_wait *wait = &report->raw->rows[report->order[i]];
+	const struct raw_wait *best = NULL;
 
 	for (size_t j = from; j < to; j++) {
 		const struct raw_wait *other = &report->raw->rows[report->order[j]];
@@ -113,6 +115,8 @@ static bool estimate(const struct report *report, size_t from, size_t to, size_t
 	if (!best)
 		return false;
 	report->judged[report->order[i]] = report->judged[best - report->raw->rows];
+	wait->key.syscall = best->key.syscall;
+	wait->key.arg = best->key.arg;
 	return true;
 }
 
@@ -253,6 +257,8 @@ static int put_row(struct report *report, size_t from, size_t to)
 		if (!has_evidence(wait) && estimate(report, from, to, i))
 			session->waits.estimated_ns += wait->ns;
 	}
+	session->waits.estimated_ns +=
+		wait_futex_timeouts(report->raw, report->judged, report->order, from, to);
 	for (size_t i = from; i < to && !err; i++)
 		err = put(report, first_edge, first_stack, report->order[i]);
 	return err;

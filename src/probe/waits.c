@@ -3,9 +3,12 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/msg.h"
 #include "base/text.h"
@@ -37,6 +40,8 @@ struct waits {
 	struct sleeper *sleepers;
 	size_t nsleepers;
 	bool asks_at_begin;
+	pid_t last_pid; /* runs_python() was asked for it */
+	bool last_is_python;
 	int error;
 };
 
@@ -140,6 +145,24 @@ static void add_syscall(const struct sleep_site *site, struct tt_edge_key *key)
 		key->flags |= TT_SITE_FUTEX_LOCK;
 }
 
+/* By the name of its executable: an interpreter inside another program is not seen. */
+static bool runs_python(struct waits *waits, pid_t pid)
+{
+	char path[32], target[PATH_MAX];
+	const char *name;
+	ssize_t length;
+
+	if (pid == waits->last_pid)
+		return waits->last_is_python;
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	length = readlink(path, target, sizeof(target) - 1);
+	target[length > 0 ? length : 0] = '\0';
+	name = strrchr(target, '/');
+	waits->last_pid = pid;
+	waits->last_is_python = name && !strncmp(name + 1, "python", 6);
+	return waits->last_is_python;
+}
+
 static void add_wait(struct waits *waits, const struct kept_account *kept, struct raw_wait *wait)
 {
 	const struct thread_account *row = &waits->session->threads[kept->row];
@@ -147,6 +170,9 @@ static void add_wait(struct waits *waits, const struct kept_account *kept, struc
 	wait->row = kept->row;
 	wait->key.slot = 0;
 	name_file(waits, wait, kept->record->tgid);
+	if (wait->waker.kind == WAKER_TIMER &&
+	    (!wait->key.syscall || wait->key.syscall == TT_SYSCALL(SYS_futex)))
+		wait->python = runs_python(waits, kept->record->tgid);
 	if (raw_waits_add(&waits->raw, wait, row->folded > 1)) {
 		waits->error = -ENOMEM;
 		free(wait->site);
@@ -281,6 +307,7 @@ void waits_drained(struct waits *waits)
 {
 	forget_table(waits);
 	wakers_forget(waits->wakers);
+	waits->last_pid = 0;
 	holders_drained(waits->holders);
 }
 

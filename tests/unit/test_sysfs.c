@@ -8,17 +8,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "board_folder.h"
-#include "tegra/summary.h"
 #include "tegra/sysfs.h"
 
 static struct sysfs *sysfs;
