@@ -189,19 +189,19 @@ def test_major_faults_are_counted_and_their_wait_is_the_class(shared, rung, name
 
 
 def test_python_waiting_for_its_lock_by_timeouts(shared, rung):
-    """The interpreter's 5 ms time-out ends most of each wait and gil-hold the rest, so the class is
-    the timer's in part; what is proven is the sum, the site, and that gil-hold is a waker."""
+    """The interpreter's 5 ms time-out ends most of each wait and gil-hold the rest: all of it is the
+    lock's, and gil-hold's."""
     result = shared("gil-timeout", rung)
     row, loaded = result.row("gil-want"), loaded_ns(result, "gil-want")
     lock, nap = waits(result, "gil-want")
     outside = result.report["window"]["duration_ns"] - loaded
-    found = waited(row, ("lock", "thread", "timer"))
-    total = lock["off_ns"] + nap["off_ns"]
-    assert total - 0.03 * loaded <= found <= total + 0.03 * loaded + outside
-    futex = [e for e in edges_of(result.report, row) if e["site"] == "futex"]
-    assert sum(e["ns"] for e in futex if e["class"] == "timer") > 0.5 * lock["off_ns"]
-    held = [e for e in futex if e["waker"]["name"] == "gil-hold"]
-    assert sum(e["count"] for e in held) >= 0.1 * lock["calls"]
+    for found, asked in ((waited(row, ("lock",)), lock), (waited(row, ("timer",)), nap)):
+        assert asked["off_ns"] - 0.03 * loaded <= found <= asked["off_ns"] + 0.03 * loaded + outside
+    held = [e for e in edges_of(result.report, row) if "interpreter lock" in (e["site"] or "")
+            and e["waker"]["name"] == "gil-hold"]
+    # The main thread takes it now and then, too.
+    assert sum(e["ns"] for e in held) >= 0.9 * waited(row, ("lock",))
+    assert sum(e["count"] for e in held) >= lock["calls"]
 
 
 def test_time_that_a_quota_withholds_is_run_queue_time(shared, rung):
