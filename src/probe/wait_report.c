@@ -255,7 +255,7 @@ static int put_row(struct report *report, size_t from, size_t to)
 		const struct raw_wait *wait = &report->raw->rows[report->order[i]];
 
 		session->waits.ns += wait->ns;
-		if (wait->key.kernel_stack)
+		if (wait->key.kernel_stack || (wait->site && wait->site->nframes))
 			session->waits.with_stack_ns += wait->ns;
 		if (!has_evidence(wait) && estimate(report, from, to, i))
 			session->waits.estimated_ns += wait->ns;
