@@ -105,8 +105,14 @@ def test_who_ended_the_waits(shared, rung, load, name):
             # Beside other load the last one at the barrier is now and then another.
             assert sum(e["ns"] for e in found) > 0.7 * kind["off_ns"], (kind, mine)
             continue
-        assert sum(e["ns"] for e in found) == pytest.approx(
-            kind["off_ns"], abs=0.03 * loaded), (kind, mine)
+        # Wakeups that were missed, and are said to be: nobody is named for those.
+        lost = row["wait"]["other"] + row["unknown_ns"]
+        if kind["class"] == "timer":
+            lost += sum(e["ns"] for e in mine if e["waker"]["kind"] == "none")
+        assert lost <= 0.05 * kind["off_ns"], (kind, row)
+        total = sum(e["ns"] for e in found)
+        assert kind["off_ns"] - 0.03 * loaded - lost <= total, (kind, mine)
+        assert total <= kind["off_ns"] + 0.03 * loaded, (kind, mine)
         if kind["sleeps"] is not None:
             slack = 3 + row["gaps"] + 0.05 * kind["sleeps"]
             assert abs(sum(e["count"] for e in found) - kind["sleeps"]) <= slack, (kind, mine)
