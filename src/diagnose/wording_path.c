@@ -70,11 +70,40 @@ static void part_evidence(const struct facts *facts, enum path_end end, struct v
 			 wait_class_name(part->edge->class), text);
 }
 
-void wording_path_evidence(const struct facts *facts, struct verdict *v)
+/* Who had the CPU while the thread that waited longest for one did. */
+static void holder_evidence(const struct session *session, const struct facts *facts,
+			    struct verdict *v)
+{
+	const struct thread_account *waiter = facts->path.parts[PATH_RUNQ].top;
+	const struct cpu_holder *best = NULL;
+	char who[64];
+
+	if (!waiter || facts->path.parts[PATH_RUNQ].top_share < 0.1)
+		return;
+	for (size_t i = 0; i < session->ncpu_holders; i++) {
+		const struct cpu_holder *row = &session->cpu_holders[i];
+
+		if (row->pid == waiter->pid && row->tid == waiter->tid &&
+		    row->kind != HOLDER_IDLE && row->kind != HOLDER_OTHERS &&
+		    (!best || row->ns > best->ns))
+			best = row;
+	}
+	if (!best)
+		return;
+	wording_thread(who, sizeof(who), waiter);
+	verdict_evidence(v, "scheduler",
+			 "while %s waited for a CPU, %s%s/%d had it %.0f %% of that time", who,
+			 best->kind == HOLDER_OWN ? "the target's own " : "", best->name,
+			 best->holder_tid, PCT(best->share));
+}
+
+void wording_path_evidence(const struct session *session, const struct facts *facts,
+			   struct verdict *v)
 {
 	if (!facts->path.feeder)
 		return;
 	sum_evidence(facts, v);
+	holder_evidence(session, facts, v);
 	for (int end = 0; end < PATH_ENDS; end++) {
 		if (end != PATH_GPU && end != PATH_UNKNOWN)
 			part_evidence(facts, end, v);
