@@ -23,7 +23,12 @@ Q := @
 msg = @printf '  %-8s %s\n' '$(1)' '$(2)';
 endif
 
-ARCH := $(shell $(CC) -dumpmachine | sed -e 's/x86_64.*/x86/' -e 's/aarch64.*/arm64/')
+# As libbpf's headers name it, of the machine that CC compiles for.
+BPF_ARCH := $(shell $(CC) -dumpmachine | sed -e 's/x86_64.*/x86/' -e 's/aarch64.*/arm64/')
+BPF_ARCHES := x86 arm64
+VERSION := $(shell tools/version.sh)
+# The time that built things bear, so that two builds give the same bytes.
+export SOURCE_DATE_EPOCH ?= $(shell tools/version.sh --date)
 LIBS := libbpf libelf zlib jansson
 
 WARN     := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
@@ -33,11 +38,14 @@ override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Isrc -I. -Ibpf -I$(BUILD) $(WARN) $
 LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS)) -lm
 # v2: the arm64 JIT has no atomic with a result before 5.18
 # No build path in the objects, so that two builds give the same bytes.
-BPFFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
+BPFFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -Wall -Wextra -Werror \
 	-Wno-unused-parameter -Ivmlinux -Ibpf
 
 RUNGS    := sched_btf sched_tracepoint block_tracepoint
 SKELS    := $(RUNGS:%=$(BUILD)/%.skel.h)
+# In a source archive (make dist) they are ready: no clang or bpftool is needed.
+READY_SKELS := $(wildcard bpf/skel)
+GENERATED := $(SKELS) $(BUILD)/build_version.h
 SRCS     := $(sort $(wildcard src/*/*.c))
 OBJS     := $(SRCS:%.c=$(BUILD)/%.o)
 LIBOBJS  := $(filter-out $(BUILD)/src/cli/main.o,$(OBJS))
@@ -46,7 +54,7 @@ WORKLOADS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/workloads/*.c)))
 BENCH    := $(patsubst %.c,$(BUILD)/%,$(sort $(filter-out %.bpf.c,$(wildcard tests/bench/*.c))))
 FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch])
 
-.PHONY: all clean demo check check-format deps fuzz bench workloads unit install
+.PHONY: FORCE all clean demo check check-format deps fuzz bench workloads unit install
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -65,23 +73,43 @@ $(BUILD)/tegratrace: $(OBJS)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h vmlinux/*.h)
-	$(call msg,BPF,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPFFLAGS) -c $< -o $@
-	$(Q)$(LLVM_STRIP) -g $@
+ifeq ($(READY_SKELS),)
+# $(1): folder, $(2): x86 or arm64, whose registers and types differ
+define bpf_rules
+$(1)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h vmlinux/*.h)
+	$$(call msg,BPF,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CLANG) $$(BPFFLAGS) -D__TARGET_ARCH_$(2) -c $$< -o $$@
+	$$(Q)$$(LLVM_STRIP) -g $$@
+endef
+$(eval $(call bpf_rules,$(BUILD),$(BPF_ARCH)))
+$(foreach arch,$(BPF_ARCHES),$(eval $(call bpf_rules,$(BUILD)/skel/$(arch),$(arch))))
 
 $(BUILD)/%.bpf.o: tests/bench/%.bpf.c
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPFFLAGS) -c $< -o $@
+	$(Q)$(CLANG) $(BPFFLAGS) -D__TARGET_ARCH_$(BPF_ARCH) -c $< -o $@
 	$(Q)$(LLVM_STRIP) -g $@
 
-$(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
+%.skel.h: %.bpf.o
 	$(call msg,SKEL,$@)
-	$(Q)$(BPFTOOL) gen skeleton $< name $* > $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $(*F) > $@
+else
+$(BUILD)/skel/%.skel.h: bpf/skel/%.skel.h
+	$(Q)mkdir -p $(@D)
+	$(Q)cp $< $@
 
-$(BUILD)/%.o: %.c | $(SKELS)
+$(BUILD)/%.skel.h: bpf/skel/$(BPF_ARCH)/%.skel.h
+	$(Q)mkdir -p $(@D)
+	$(Q)cp $< $@
+endif
+
+$(BUILD)/build_version.h: FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#define TEGRATRACE_VERSION "$(VERSION)"' | cmp -s - $@ || \
+		echo '#define TEGRATRACE_VERSION "$(VERSION)"' > $@
+
+$(BUILD)/%.o: %.c | $(GENERATED)
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@

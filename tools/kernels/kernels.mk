@@ -8,9 +8,11 @@
 
 STATIC := $(BUILD)/static
 STATIC_ARCHES := amd64 arm64
-STATIC_ARCH := $(or $(filter $(STATIC_ARCHES),$(ARCH)),amd64)
+STATIC_ARCH := $(or $(filter $(STATIC_ARCHES),$(ARCH)),$(BPF_ARCH:x86=amd64))
 STATIC_TRIPLET_amd64 := x86_64-linux-gnu
 STATIC_TRIPLET_arm64 := aarch64-linux-gnu
+STATIC_SKEL_amd64 := $(BUILD)/skel/x86
+STATIC_SKEL_arm64 := $(BUILD)/skel/arm64
 STATIC_MAX_BYTES := $(shell echo $$((6 * 1024 * 1024)))
 STATIC_CFLAGS := $(filter-out -g,$(CFLAGS)) -ffunction-sections -fdata-sections \
 	-ffile-prefix-map=$(CURDIR)=.
@@ -31,10 +33,10 @@ static-workloads: $(KERNELS_LOADS:%=$(STATIC)/$(STATIC_ARCH)/load/%) \
 
 # $(1): Debian architecture, $(2): GNU triplet. The libraries are Debian's, of that architecture.
 define static_rules
-$(STATIC)/$(1)/%.o: %.c | $(SKELS)
+$(STATIC)/$(1)/%.o: %.c | $(RUNGS:%=$(STATIC_SKEL_$(1))/%.skel.h) $(BUILD)/build_version.h
 	$$(call msg,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$(2)-gcc $$(STATIC_CFLAGS) -MMD -MP -c $$< -o $$@
+	$$(Q)$(2)-gcc -I$(STATIC_SKEL_$(1)) $$(STATIC_CFLAGS) -MMD -MP -c $$< -o $$@
 
 $(STATIC)/$(1)/src/report/schema.o: src/report/schema.json
 
