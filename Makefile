@@ -54,7 +54,7 @@ WORKLOADS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/workloads/*.c)))
 BENCH    := $(patsubst %.c,$(BUILD)/%,$(sort $(filter-out %.bpf.c,$(wildcard tests/bench/*.c))))
 FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch])
 
-.PHONY: FORCE all clean demo check check-format deps fuzz bench workloads unit install
+.PHONY: FORCE all clean demo check check-format deps fuzz bench workloads unit
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -62,9 +62,13 @@ all: $(BUILD)/tegratrace
 
 # Targets that install what they need first, or need none of it.
 SELF_SUFFICIENT := clean deps demo check fuzz bench check-format kernels-deps check-kernels \
-	check-kernels-short
+	check-kernels-short install-files uninstall check-packages
 ifeq ($(filter $(SELF_SUFFICIENT),$(MAKECMDGOALS)),)
 ifneq ($(shell $(PKG_CONFIG) --exists 'libbpf >= 1.0' $(filter-out libbpf,$(LIBS)) && echo ok),ok)
+LIBBPF_VERSION := $(shell $(PKG_CONFIG) --modversion libbpf 2>/dev/null)
+ifneq ($(filter 0.%,$(LIBBPF_VERSION)),)
+$(error libbpf $(LIBBPF_VERSION) is too old, 1.0 or newer is needed: install the .deb or copy the 	static binary, both made with make deb on another machine, or set PKG_CONFIG_PATH to a newer libbpf)
+endif
 $(error libbpf >= 1.0, libelf, zlib and jansson are needed: sudo tools/install-deps.sh build)
 endif
 endif
@@ -84,6 +88,15 @@ $(1)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h vmlinux/*.h)
 endef
 $(eval $(call bpf_rules,$(BUILD),$(BPF_ARCH)))
 $(foreach arch,$(BPF_ARCHES),$(eval $(call bpf_rules,$(BUILD)/skel/$(arch),$(arch))))
+else
+$(BUILD)/skel/%.skel.h: bpf/skel/%.skel.h
+	$(Q)mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(BUILD)/%.skel.h: bpf/skel/$(BPF_ARCH)/%.skel.h
+	$(Q)mkdir -p $(@D)
+	$(Q)cp $< $@
+endif
 
 $(BUILD)/%.bpf.o: tests/bench/%.bpf.c
 	$(call msg,BPF,$@)
@@ -94,15 +107,6 @@ $(BUILD)/%.bpf.o: tests/bench/%.bpf.c
 %.skel.h: %.bpf.o
 	$(call msg,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(*F) > $@
-else
-$(BUILD)/skel/%.skel.h: bpf/skel/%.skel.h
-	$(Q)mkdir -p $(@D)
-	$(Q)cp $< $@
-
-$(BUILD)/%.skel.h: bpf/skel/$(BPF_ARCH)/%.skel.h
-	$(Q)mkdir -p $(@D)
-	$(Q)cp $< $@
-endif
 
 $(BUILD)/build_version.h: FORCE
 	$(Q)mkdir -p $(@D)
@@ -153,9 +157,6 @@ bench:
 	$(Q)$(MAKE) --no-print-directory all workloads $(BENCH)
 	$(Q)BUILD=$(BUILD) tools/bench.sh
 
-install: all
-	install -D -m 755 $(BUILD)/tegratrace $(DESTDIR)$(PREFIX)/sbin/tegratrace
-
 $(BUILD)/tests/bench/%: tests/bench/%.c $(LIBOBJS) $(BUILD)/empty_btf.skel.h \
 		$(BUILD)/empty_tracepoint.skel.h
 	$(call msg,CC,$@)
@@ -166,5 +167,6 @@ clean:
 	rm -rf $(BUILD)
 
 include tools/kernels/kernels.mk
+include tools/packaging/packaging.mk
 
 -include $(OBJS:.o=.d) $(UNIT:=.d)

@@ -42,7 +42,7 @@ $(STATIC)/$(1)/src/report/schema.o: src/report/schema.json
 
 $(STATIC)/tegratrace-$(1): $(SRCS:%.c=$(STATIC)/$(1)/%.o)
 	$$(call msg,LINK,$$@)
-	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -o $$@ $$^ $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
+	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -Wl,-Map=$$@.map -o $$@ $$^ $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
 		$(PKG_CONFIG) --static --libs $(LIBS)) -lm
 	$$(Q)size=$$$$(wc -c <$$@); [ "$$$$size" -le $(STATIC_MAX_BYTES) ] || \
 		{ echo "$$@: $$$$size bytes, more than $(STATIC_MAX_BYTES)" >&2; rm $$@; exit 1; }
