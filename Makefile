@@ -34,8 +34,8 @@ LIBS := libbpf libelf zlib jansson
 WARN     := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
 CFLAGS   ?= -O2 -g
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Isrc -I. -Ibpf -I$(BUILD) $(WARN) $(SAN) \
-	$(shell $(PKG_CONFIG) --cflags $(LIBS)) -DSCHEMA_PATH='"src/report/schema.json"'
-LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS)) -lm
+	$(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) -DSCHEMA_PATH='"src/report/schema.json"'
+LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null) -lm
 # v2: the arm64 JIT has no atomic with a result before 5.18
 # No build path in the objects, so that two builds give the same bytes.
 BPFFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -Wall -Wextra -Werror \
@@ -64,7 +64,7 @@ all: $(BUILD)/tegratrace
 SELF_SUFFICIENT := clean deps demo check fuzz bench check-format kernels-deps check-kernels \
 	check-kernels-short install-files uninstall check-packages
 ifeq ($(filter $(SELF_SUFFICIENT),$(MAKECMDGOALS)),)
-ifneq ($(shell $(PKG_CONFIG) --exists 'libbpf >= 1.0' $(filter-out libbpf,$(LIBS)) && echo ok),ok)
+ifneq ($(shell $(PKG_CONFIG) --exists 'libbpf >= 1.0' $(filter-out libbpf,$(LIBS)) 2>/dev/null && echo ok),ok)
 LIBBPF_VERSION := $(shell $(PKG_CONFIG) --modversion libbpf 2>/dev/null)
 ifneq ($(filter 0.%,$(LIBBPF_VERSION)),)
 $(error libbpf $(LIBBPF_VERSION) is too old, 1.0 or newer is needed: install the .deb or copy the 	static binary, both made with make deb on another machine, or set PKG_CONFIG_PATH to a newer libbpf)

@@ -12,7 +12,8 @@ LIMIT = 1800
 
 # make hands its own settings down, which are not those of the tests' own calls of it.
 CLEAN_ENV = {name: value for name, value in os.environ.items()
-             if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "ARCH", "VERSION", "SOURCE_DATE_EPOCH")}
+             if name not in ("BUILD", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "ARCH", "VERSION",
+                          "SOURCE_DATE_EPOCH")}
 
 
 def run(*argv, **more):
@@ -34,7 +35,8 @@ def make(*argv, **more):
 def files_below(folder):
     """All but folders, relative."""
     return {os.path.relpath(os.path.join(at, name), folder)
-            for at, _, names in os.walk(folder) for name in names}
+            for at, folders, names in os.walk(folder)
+            for name in [*names, *(f for f in folders if os.path.islink(os.path.join(at, f)))]}
 
 
 def only_match(pattern):

@@ -70,13 +70,11 @@ def test_files(unpacked):
 def test_lintian(deb):
     if not shutil.which("lintian"):
         pytest.skip("no lintian: apt-get install lintian")
-    done = packages.run("lintian", "--show-overrides", "--fail-on", "error", deb)
-    assert done.returncode == 0, done.stdout
+    done = packages.run("lintian", "--show-overrides", deb)
     tags = set(re.findall(r"^([A-Z]): \S+: (\S+)", done.stdout, re.M))
-    assert not {tag for severity, tag in tags if severity in "EW"}
     # What a static program cannot help, and no more, is overridden.
-    assert {tag for severity, tag in tags if severity == "O"} <= {
-        "statically-linked-binary", "embedded-library", "uses-dpkg-database-directly"}
+    assert tags == {("O", tag) for tag in ("statically-linked-binary", "embedded-library",
+                                           "uses-dpkg-database-directly")}, done.stdout
 
 
 def test_same_bytes(deb, arch, tmp_path):
