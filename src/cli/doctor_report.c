@@ -100,12 +100,12 @@ void doctor_advise(struct doctor *doctor)
 static void add_check(struct lines *lines, const struct kernel_config *config,
 		      const struct doctor_check *check)
 {
-	static const char indent[] = "                                ";
+	static const char indent[] = "                                  ";
 	const char *lacking[KERNEL_OPTIONS_MAX];
 	char first[64], text[160];
 	size_t n = 0;
 
-	snprintf(first, sizeof(first), "  %-4s %-24s ", check->finding.ok ? "ok" : "no",
+	snprintf(first, sizeof(first), "  %-4s %-26s ", check->finding.ok ? "ok" : "no",
 		 check->finding.what);
 	lines_wrap(lines, first, indent, check->finding.text, 6);
 	if (!check->finding.ok)

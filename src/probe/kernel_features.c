@@ -122,20 +122,6 @@ static void check_perf(struct finding *f)
 		snprintf(f->text, sizeof(f->text), "perf_event_open: %s", strerror(-err));
 }
 
-static void check_uprobes(struct finding *f)
-{
-	int64_t type = setting("/sys/bus/event_source/devices/uprobe/type");
-
-	f->what = "uprobes";
-	f->ok = type >= 0;
-	if (f->ok)
-		snprintf(f->text, sizeof(f->text), "perf event type %lld", (long long)type);
-	else
-		snprintf(f->text, sizeof(f->text),
-			 "no /sys/bus/event_source/devices/uprobe: calls of the CUDA library are "
-			 "not seen");
-}
-
 static void check_jit(const struct kernel_config *config, struct finding *f)
 {
 	int64_t enabled = setting("/proc/sys/net/core/bpf_jit_enable");
@@ -216,7 +202,6 @@ int kernel_features_check(const struct kernel_config *config,
 
 	check_capabilities(&findings[n++]);
 	check_perf(&findings[n++]);
-	check_uprobes(&findings[n++]);
 	check_jit(config, &findings[n++]);
 	check_lockdown(&findings[n++]);
 	check_delay_accounting(config, &findings[n++]);

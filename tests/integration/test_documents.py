@@ -118,7 +118,7 @@ def test_completion_of_values(line, breaks):
     assert complete(*line, breaks=breaks) == {prefix + v for v in ("auto", "btf", "tracepoint")}
 
 
-@pytest.mark.parametrize("option, subcommand", (("--rung", TRACE), ("--without", TRACE),
+@pytest.mark.parametrize("option, subcommand", (("--rung", TRACE), ("--without", TRACE), ("--cuda", TRACE),
                                                 ("--precision", TRACE), ("--csv", "diagnose")))
 def test_values_are_those_that_the_program_takes(option, subcommand):
     """Its refusal of another value lists them."""

@@ -16,10 +16,12 @@ STATIC_SKEL_arm64 := $(BUILD)/skel/arm64
 STATIC_MAX_BYTES := $(shell echo $$((6 * 1024 * 1024)))
 STATIC_CFLAGS := $(filter-out -g,$(CFLAGS)) -ffunction-sections -fdata-sections \
 	-ffile-prefix-map=$(CURDIR)=.
-STATIC_LDFLAGS := -static -Wl,--gc-sections -Wl,--build-id=sha1 -s
+# libdw would load libdebuginfod, which in a static binary brings another libc's: it finds none.
+STATIC_LDFLAGS := -static -Wl,--gc-sections -Wl,--build-id=sha1 -s -Wl,--wrap=dlopen
 
 # What runs inside the virtual machine.
-KERNELS_LOADS := hog sleepers pingpong churn exec_thread stopped demo_pipeline fake_tegrastats
+KERNELS_LOADS := hog sleepers pingpong churn exec_thread stopped demo_pipeline fake_tegrastats \
+	libcuda.so.1
 KERNELS_ALL   := 5.10 6.1 6.12 sid 5.10-rt 6.12-16k
 KERNELS_SHORT := 5.10 6.1
 
@@ -40,10 +42,10 @@ $(STATIC)/$(1)/%.o: %.c | $(RUNGS:%=$(STATIC_SKEL_$(1))/%.skel.h) $(BUILD)/build
 
 $(STATIC)/$(1)/src/report/schema.o: src/report/schema.json
 
-$(STATIC)/tegratrace-$(1): $(SRCS:%.c=$(STATIC)/$(1)/%.o)
+$(STATIC)/tegratrace-$(1): $(SRCS:%.c=$(STATIC)/$(1)/%.o) $(STATIC)/$(1)/tools/kernels/no_dlopen.o
 	$$(call msg,LINK,$$@)
 	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -Wl,-Map=$$@.map -o $$@ $$^ $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
-		$(PKG_CONFIG) --static --libs $(LIBS)) -lm
+		$(PKG_CONFIG) --static --libs $(LIBS)) -liberty -lm
 	$$(Q)size=$$$$(wc -c <$$@); [ "$$$$size" -le $(STATIC_MAX_BYTES) ] || \
 		{ echo "$$@: $$$$size bytes, more than $(STATIC_MAX_BYTES)" >&2; rm $$@; exit 1; }
 
@@ -52,6 +54,14 @@ $(STATIC)/$(1)/load/%: tests/workloads/%.c $(wildcard tests/workloads/*.h)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$(2)-gcc -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -Itests/workloads -static -s -o $$@ $$< \
 		-lpthread -lm
+
+# In one file with the library, whose name it bears: a uprobe needs no more.
+$(STATIC)/$(1)/load/libcuda.so.1: tests/workloads/cuda_linked.c tests/workloads/cuda_app.c \
+		$(wildcard tests/workloads/*.h tests/workloads/fakecuda/*)
+	$$(call msg,CC,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$(2)-gcc -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -Itests/workloads -static -o $$@ $$< \
+		tests/workloads/fakecuda/libcuda.c -lpthread -lm
 
 $(STATIC)/$(1)/load/guest_check: tests/kernels/guest_check.c
 	$$(call msg,CC,$$@)
