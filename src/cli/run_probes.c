@@ -30,9 +30,9 @@ int run_probes_open(struct run_probes *probes, const struct options *options, st
 	struct capability *capability = &session->capability;
 
 	memset(probes, 0, sizeof(*probes));
-	probes->waits = waits_new(tracer, accounts, session);
 	probes->mappings = mappings_new();
 	probes->symbols = user_symbols_new(probes->mappings);
+	probes->waits = waits_new(tracer, accounts, session, probes->symbols);
 	if (options->without & PROBE_CUDA)
 		cuda.mode = CUDA_MODE_OFF;
 	probes->cuda = cuda_probe_new(&cuda, tracer, accounts, session);
@@ -94,9 +94,9 @@ void run_probes_end(struct run_probes *probes, int64_t now_ns, struct session *s
 
 void run_probes_finish(struct run_probes *probes, struct session *session)
 {
+	user_symbols_resolve(probes->symbols);
 	waits_finish(probes->waits, system_view_sites(probes->system));
 	block_io_finish(probes->block, session);
-	user_symbols_resolve(probes->symbols);
 	samples_finish(probes->samples, session);
 	faults_finish(probes->faults, session);
 	cuda_probe_end(probes->cuda);

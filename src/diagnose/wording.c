@@ -277,7 +277,7 @@ void wording_fill(const struct session *session, const struct facts *facts, stru
 {
 	headline(session, facts, verdict);
 	wording_path_headline(facts, verdict);
-	wording_path_evidence(facts, verdict);
+	wording_path_evidence(session, facts, verdict);
 	if (!facts->path.feeder)
 		thread_evidence(facts, verdict);
 	gpu_evidence(session, facts, verdict);
