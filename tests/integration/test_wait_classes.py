@@ -105,8 +105,14 @@ def test_who_ended_the_waits(shared, rung, load, name):
             # Beside other load the last one at the barrier is now and then another.
             assert sum(e["ns"] for e in found) > 0.7 * kind["off_ns"], (kind, mine)
             continue
-        assert sum(e["ns"] for e in found) == pytest.approx(
-            kind["off_ns"], abs=0.03 * loaded), (kind, mine)
+        # Wakeups that were missed, and are said to be: nobody is named for those.
+        lost = row["wait"]["other"] + row["unknown_ns"]
+        if kind["class"] == "timer":
+            lost += sum(e["ns"] for e in mine if e["waker"]["kind"] == "none")
+        assert lost <= 0.05 * kind["off_ns"], (kind, row)
+        total = sum(e["ns"] for e in found)
+        assert kind["off_ns"] - 0.03 * loaded - lost <= total, (kind, mine)
+        assert total <= kind["off_ns"] + 0.03 * loaded, (kind, mine)
         if kind["sleeps"] is not None:
             slack = 3 + row["gaps"] + 0.05 * kind["sleeps"]
             assert abs(sum(e["count"] for e in found) - kind["sleeps"]) <= slack, (kind, mine)
@@ -193,18 +199,19 @@ def test_major_faults_are_counted_and_their_wait_is_the_class(shared, rung, name
 
 
 def test_python_waiting_for_its_lock_by_timeouts(shared, rung):
-    """A time-out of 5 ms ends most of each wait, and gil-hold only the rest. What is proven is that
-    gil-hold is a waker, and the sum of what may be the lock's and the sleeps'."""
+    """The interpreter's 5 ms time-out ends most of each wait and gil-hold the rest: all of it is the
+    lock's, and gil-hold's."""
     result = shared("gil-timeout", rung)
     row, loaded = result.row("gil-want"), loaded_ns(result, "gil-want")
     lock, nap = waits(result, "gil-want")
     outside = result.report["window"]["duration_ns"] - loaded
-    found = waited(row, ("lock", "thread", "timer"))
-    total = lock["off_ns"] + nap["off_ns"]
-    assert total - 0.03 * loaded <= found <= total + 0.03 * loaded + outside
-    held = [e for e in edges_of(result.report, row) if e["waker"]["name"] == "gil-hold"]
-    assert all(e["site"].startswith("futex") for e in held)
-    assert sum(e["count"] for e in held) >= 0.1 * lock["calls"]
+    for found, asked in ((waited(row, ("lock",)), lock), (waited(row, ("timer",)), nap)):
+        assert asked["off_ns"] - 0.03 * loaded <= found <= asked["off_ns"] + 0.03 * loaded + outside
+    held = [e for e in edges_of(result.report, row) if "interpreter lock" in (e["site"] or "")
+            and e["waker"]["name"] == "gil-hold"]
+    # The main thread takes it now and then, too.
+    assert sum(e["ns"] for e in held) >= 0.9 * waited(row, ("lock",))
+    assert sum(e["count"] for e in held) >= lock["calls"]
 
 
 def test_time_that_a_quota_withholds_is_run_queue_time(shared, rung):
@@ -240,7 +247,8 @@ def test_a_real_time_hog_of_another_process_is_named(tmp_path, rung):
     window = result.report["window"]["duration_ns"]
     assert 0.6 * window < row["runq_preempt_ns"]
     holders = [h for h in result.report["cpu_holders"] if h["waiter"] == row["tid"]]
-    # How much is no claim: a delay counts for whoever ran last in it.
-    first = next(h for h in holders if h["holder"]["name"] == "fifo-hog-0")
-    assert first["holder"]["kind"] == "process" and first["holder"]["policy"] == "fifo"
-    assert first["ns"] > 0.03 * window
+    first = max(holders, key=lambda h: h["ns"])
+    assert first["holder"]["name"] == "fifo-hog-0" and first["holder"]["kind"] == "process"
+    assert first["holder"]["policy"] == "fifo"
+    # What other load took comes on top, so it is the larger part, not all.
+    assert first["ns"] > 0.5 * row["runq_preempt_ns"]
