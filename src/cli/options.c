@@ -238,10 +238,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			state->next = state->argc;
 			return 0;
 		}
-		if (!strcmp(arg, "doctor")) {
-			options->subcommand = COMMAND_DOCTOR;
-			return 0;
-		}
 		argp_error(state,
 			   "unknown word '%s': a command to trace goes behind --, a process "
 			   "behind -p or -n",
@@ -267,7 +263,7 @@ static void check(const struct options *options)
 		exit(EXIT_USAGE);
 	}
 
-	if (options->json_schema || options->subcommand == COMMAND_DOCTOR || targets == 1)
+	if (options->json_schema || targets == 1)
 		return;
 	if (!targets)
 		msg_error(

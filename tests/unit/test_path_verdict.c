@@ -187,6 +187,24 @@ static void a_loader_without_a_cpu(void **state)
 	assert_true(says("held by stress 62 % (2)"));
 }
 
+/* Others may keep the CPUs busy at the same time: it is still the quota that stops it. */
+static void a_used_up_quota_is_named(void **state)
+{
+	struct cpu_quota *quota = &session.pressure.quotas[0];
+
+	(void)state;
+	pipeline(200, 200, 800);
+	session.pressure.nquotas = 1;
+	*quota = (struct cpu_quota){.cpus = 0.2, .periods = 101, .throttled_periods = 97};
+	strcpy(quota->cgroup, "/docker/abc");
+	assert_int_equal(judge(), VERDICT_CPU_STARVED);
+	assert_true(says("/docker/abc allows 0.20 CPUs and ran out in 96 %"));
+	assert_non_null(strstr(verdict.next_steps[0], "cpu.max"));
+	quota->throttled_periods = 10;
+	judge();
+	assert_false(says("/docker/abc"));
+}
+
 static void launching_is_told_from_other_computing(void **state)
 {
 	struct thread_account *infer;
@@ -290,6 +308,7 @@ int main(void)
 		TEST(a_lock_names_its_holder),
 		TEST(a_camera_paces_the_rest),
 		TEST(a_loader_without_a_cpu),
+		TEST(a_used_up_quota_is_named),
 		TEST(launching_is_told_from_other_computing),
 		TEST(spinning_in_the_library_is_no_launching),
 		TEST(a_spinner_beside_a_working_gpu_is_no_cpu_limit),
