@@ -180,6 +180,10 @@ void accounts_begin(struct accounts *accounts, int64_t begin_ns)
 static void decide_eventless(struct tt_thread *t, const struct books *before,
 			     const struct books *after, int64_t wall_ns)
 {
+	/* Events that were lost may have been its: then only one that never ran is sure. */
+	if (t->flags & TT_FLAG_LOST &&
+	    (!before->known || !after->known || before->oncpu_ns != after->oncpu_ns))
+		return;
 	switch (after->state) {
 	case 'S':
 	case 'D':
@@ -450,6 +454,7 @@ void accounts_finish(struct accounts *accounts, int64_t end_ns)
 	losses->edges_dropped += kernel.edges;
 	losses->stacks_dropped += kernel.stacks;
 	losses->holders_dropped += kernel.holders;
+	losses->events_lost += kernel.events;
 	if (!final.after) {
 		msg_error("out of memory: the accounts of the living threads are lost");
 		return;

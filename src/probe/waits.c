@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "probe/waits.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -73,8 +72,7 @@ static void read_table(struct waits *waits)
 	if (waits->read)
 		return;
 	waits->read = true;
-	err = map_table_read(&waits->edges, tracer_map_fd(waits->tracer, "edges"), TT_MAX_EDGES,
-			     sizeof(struct tt_edge_key), sizeof(struct tt_edge));
+	err = tracer_read_table(waits->tracer, TRACER_EDGES, &waits->edges);
 	if (!err && waits->edges.n) {
 		waits->order = malloc(waits->edges.n * sizeof(*waits->order));
 		err = waits->order ? 0 : -ENOMEM;
@@ -199,8 +197,6 @@ static void add_edge(struct waits *waits, const struct kept_account *kept, uint3
 
 static void take_edges(struct waits *waits, const struct kept_account *kept, uint32_t slot)
 {
-	int fd = tracer_map_fd(waits->tracer, "edges");
-
 	for (size_t i = first_of(waits, slot); i < waits->edges.n; i++) {
 		const struct tt_edge_key *key = key_at(waits, waits->order[i]);
 
@@ -209,7 +205,7 @@ static void take_edges(struct waits *waits, const struct kept_account *kept, uin
 		add_edge(waits, kept, waits->order[i]);
 		/* The next thread in this slot must not find it. */
 		if (kept->record->bucket == TT_DEAD)
-			bpf_map_delete_elem(fd, key);
+			tracer_delete_row(waits->tracer, TRACER_EDGES, key);
 	}
 }
 
@@ -314,7 +310,7 @@ void waits_drained(struct waits *waits)
 void waits_finish(struct waits *waits, const struct site_sampler *sites)
 {
 	struct wait_sources sources = {
-		.stacks_fd = tracer_map_fd(waits->tracer, "stacks"),
+		.tracer = waits->tracer,
 		.sites = sites,
 		.files = waits->files,
 	};
