@@ -14,7 +14,7 @@
 #include "tegra/source.h"
 #include "tegra/sysfs.h"
 
-#define DOCTOR_LINES (FINDINGS + SYSFS_QUANTITIES + 6)
+#define DOCTOR_LINES (FINDINGS + SYSFS_QUANTITIES + 8)
 
 static void check_rung(struct finding *finding, const char *what, enum rung rung)
 {
@@ -129,13 +129,17 @@ int run_doctor(const struct options *options)
 {
 	struct finding findings[DOCTOR_LINES];
 	struct host_info host;
-	bool some_rung;
+	bool traces = false, polls;
 	int n = 0, status;
 
 	board_read(&host);
 	check_rung(&findings[n++], "rung btf", RUNG_BTF);
 	check_rung(&findings[n++], "rung tracepoint", RUNG_TRACEPOINT);
-	some_rung = findings[0].ok || findings[1].ok;
+	check_rung(&findings[n++], "rung perf", RUNG_PERF);
+	for (int i = 0; i < n; i++)
+		traces |= findings[i].ok;
+	check_rung(&findings[n], "rung proc", RUNG_PROC);
+	polls = findings[n++].ok;
 	check_tegrastats(&findings[n++], options);
 	check_board(&findings[n++]);
 	n += check_sensors(&findings[n]);
@@ -143,7 +147,7 @@ int run_doctor(const struct options *options)
 	status = options->json ? print_json(&host, findings, n) : print_text(&host, findings, n);
 	if (status)
 		return status;
-	if (some_rung)
+	if (traces || (polls && !geteuid()))
 		return EXIT_OK;
 	return geteuid() ? EXIT_PERMISSION : EXIT_UNSUPPORTED;
 }

@@ -222,6 +222,15 @@ static void copy_sums(struct thread_account *account, const struct tt_thread *t)
 	account->gaps = t->gap_switch_out + t->gap_switch_in + t->clamped;
 }
 
+/* A rung that polls sees no single delay, and of a thread that has ended no count of switches. */
+static void forget_unseen(struct thread_account *account)
+{
+	account->runq.count = UNKNOWN_COUNT;
+	account->runq.max_ns = UNKNOWN_NS;
+	if (account->exited)
+		account->switches_voluntary = account->switches_involuntary = UNKNOWN_COUNT;
+}
+
 static void add_losses(struct session_losses *losses, const struct tt_thread *t)
 {
 	losses->gaps_switch_out += t->gap_switch_out;
@@ -367,6 +376,8 @@ static void close_account(struct accounts *accounts, const struct tracer_slots *
 	copy_sums(&account, &t);
 	if (!account.exited && (before->known || t.flags & TT_FLAG_BORN))
 		add_books(&account, before, after);
+	if (tracer_polls(accounts->tracer))
+		forget_unseen(&account);
 	resolve_unknown(&account);
 	name_account(&account, t.comm[0] && account.exited ? t.comm
 			       : after->comm[0]		   ? after->comm

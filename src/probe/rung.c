@@ -82,10 +82,9 @@ void rung_explain_load(int err, char reason[RUNG_REASON_LEN])
 	case -EPERM:
 		if (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur != RLIM_INFINITY &&
 		    !geteuid()) {
-			why = "RLIMIT_MEMLOCK is too small for the maps and may not be raised "
-			      "(ulimit -l unlimited, or CAP_SYS_RESOURCE), needed below Linux "
-			      "5.11; "
-			      "or the kernel is locked down";
+			why = "the kernel refuses bpf(2): a container's filter or lockdown; or, "
+			      "below Linux 5.11, RLIMIT_MEMLOCK is too small and may not be "
+			      "raised (ulimit -l unlimited, CAP_SYS_RESOURCE)";
 			break;
 		}
 		why = "the kernel refuses bpf(2): run as root (sudo), or with CAP_BPF and "

@@ -37,6 +37,7 @@ struct rung_objects {
 struct rung_ops {
 	const char *name;
 	bool in_user_space;
+	bool polls; /* sees no events: no delays, no wakers */
 	/* Returns 0 or -errno with a reason in words. */
 	int (*load)(const struct rung_settings *settings, struct rung_objects *objects,
 		    char reason[RUNG_REASON_LEN]);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -355,12 +356,23 @@ static void check(struct perf_rung *rung, uint64_t now)
 		perf_account_repair(now, rung->handled_ns);
 }
 
+/*
+ * A full ring is a loss, and the work is the same whenever it is done: before others, so that they
+ * cannot keep it waiting. Where real-time groups have no share (RT_GROUP_SCHED) it is refused.
+ */
+static void take_priority(void)
+{
+	struct sched_param param = {.sched_priority = 1};
+
+	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param))
+		setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20);
+}
+
 static void *read_rings(void *ctx)
 {
 	struct perf_rung *rung = ctx;
 
-	/* A full ring is a loss; the work is the same whenever it is done. */
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20);
+	take_priority();
 	for (;;) {
 		uint64_t now;
 

@@ -262,7 +262,12 @@ int tracer_open(const struct tracer_options *options, struct tracer **tracer_out
 		return denied ? -EPERM : err;
 	}
 	snprintf(capability->rung, sizeof(capability->rung), "%s", tracer->ops->name);
-	if (!tracer->objects.interrupts)
+	if (tracer->ops->polls)
+		capability_add(capability, "exact accounts",
+			       "rung proc polls /proc: threads that live for less than a poll are "
+			       "missed, sleep is told apart by samples, single delays and wakers "
+			       "are not seen");
+	else if (!tracer->objects.interrupts)
 		capability_add(capability, "interrupts",
 			       "a wake by an interrupt counts as one by the task it interrupted: "
 			       "switched off, or no irq and timer events here");
@@ -396,6 +401,11 @@ int tracer_read_site(const struct tracer *tracer, __u64 key, struct sleep_site *
 	if (!tracer->ops->read_site)
 		return -ENOENT;
 	return tracer->ops->read_site(&tracer->objects, key, site);
+}
+
+bool tracer_polls(const struct tracer *tracer)
+{
+	return tracer->ops->polls;
 }
 
 int64_t tracer_events(const struct tracer *tracer)

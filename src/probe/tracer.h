@@ -112,7 +112,10 @@ uint32_t tracer_slots_used(const struct tracer *tracer);
 uint32_t tracer_slots_max(const struct tracer *tracer);
 struct tt_losses tracer_losses(const struct tracer *tracer);
 
-/* Events that user space handled; UNKNOWN_COUNT where programs in the kernel do. */
+/* The rung sees no events: no single delays, no wakers, sleep sites as samples. */
+bool tracer_polls(const struct tracer *tracer);
+
+/* Events that user space handled, or readings that it made; UNKNOWN_COUNT where programs in the kernel do. */
 int64_t tracer_events(const struct tracer *tracer);
 
 /* What one program cost while BPF statistics were on. */

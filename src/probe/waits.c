@@ -177,6 +177,19 @@ static void add_wait(struct waits *waits, const struct kept_account *kept, struc
 	}
 }
 
+/* On a rung that polls the key of a stack is that of a place. */
+static struct sleep_site *polled_site(const struct waits *waits, struct tt_edge_key *key)
+{
+	struct sleep_site *site = malloc(sizeof(*site));
+
+	if (site && tracer_read_site(waits->tracer, key->kernel_stack, site)) {
+		free(site);
+		site = NULL;
+	}
+	key->kernel_stack = 0;
+	return site;
+}
+
 static void add_edge(struct waits *waits, const struct kept_account *kept, uint32_t i)
 {
 	const struct tt_edge *edge = (const struct tt_edge *)waits->edges.values + i;
@@ -188,7 +201,9 @@ static void add_edge(struct waits *waits, const struct kept_account *kept, uint3
 	wakers_name(waits->wakers, wait.key.waker, edge, &wait.waker);
 	if (wait.key.via)
 		wakers_name(waits->wakers, wait.key.via, NULL, &wait.via);
-	if (wait.key.flags & TT_SITE_FIRST && !wait.key.syscall)
+	if (tracer_polls(waits->tracer))
+		wait.site = polled_site(waits, &wait.key);
+	else if (wait.key.flags & TT_SITE_FIRST && !wait.key.syscall)
 		wait.site = take_sleeper(waits, key_at(waits, i)->slot, false);
 	if (wait.site)
 		add_syscall(wait.site, &wait.key);
@@ -249,7 +264,7 @@ static void on_asleep(void *ctx, uint32_t slot, pid_t pid, pid_t tid, bool at_en
 	struct sleeper sleeper = {.slot = slot, .at_end = at_end};
 	void *rows;
 
-	if (!at_end && !waits->asks_at_begin)
+	if (tracer_polls(waits->tracer) || (!at_end && !waits->asks_at_begin))
 		return;
 	sleeper.site = malloc(sizeof(*sleeper.site));
 	rows = reallocarray(waits->sleepers, waits->nsleepers + 1, sizeof(sleeper));
