@@ -73,7 +73,7 @@ static struct {
 } cpu_last[TT_MAX_CPUS];
 
 /* What /proc told after a loss; the events of it may be in a ring yet, so it waits for them. */
-#define MISSED 512
+#define MISSED 4096
 static struct {
 	struct {
 		__u32 tid, tgid;
@@ -471,7 +471,7 @@ static void open_born(uint64_t now_ns)
 
 void perf_account_repair(uint64_t now_ns, uint64_t handled_ns)
 {
-	if (!must_repair || handled_ns <= lost_until_ns || !in_window(handled_ns))
+	if (!must_repair || !in_window(handled_ns))
 		return;
 	pthread_mutex_lock(&records->lock);
 	if (!missed.asked_ns) {
@@ -479,8 +479,18 @@ void perf_account_repair(uint64_t now_ns, uint64_t handled_ns)
 	} else if (handled_ns > missed.asked_ns) {
 		close_gone(handled_ns);
 		open_born(handled_ns);
+		must_repair = lost_until_ns >= missed.asked_ns;
 		missed.asked_ns = 0;
-		must_repair = false;
 	}
+	pthread_mutex_unlock(&records->lock);
+}
+
+void perf_account_finish(void)
+{
+	if (!must_repair || window.end_ns == TT_WINDOW_CLOSED)
+		return;
+	pthread_mutex_lock(&records->lock);
+	ask_proc(window.end_ns);
+	close_gone(window.end_ns);
 	pthread_mutex_unlock(&records->lock);
 }

@@ -33,4 +33,7 @@ bool perf_account_has_lost(void);
  */
 void perf_account_repair(uint64_t now_ns, uint64_t handled_ns);
 
+/* After the last event: the same of threads that were lost at the end. */
+void perf_account_finish(void);
+
 #endif

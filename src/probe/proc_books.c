@@ -56,6 +56,13 @@ uint64_t proc_account_read(struct proc_account *account, struct tt_thread *t,
 		account->stopped_ns += rest_ns;
 		rest_ns = 0;
 	}
+	if (bucket != TT_UNKNOWN || reading->slices != account->last.slices ||
+	    reading->oncpu_ns != account->last.oncpu_ns) {
+		account->rest_ns = rest_ns;
+	} else if (rest_ns > account->rest_ns + PROC_TICKS_NS) {
+		runq_ns += rest_ns - account->rest_ns;
+		rest_ns = account->rest_ns;
+	}
 	account->last = *reading;
 	t->ns[TT_ONCPU] = oncpu_ns;
 	t->ns[TT_RUNQ_WAKE] = runq_ns;

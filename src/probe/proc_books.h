@@ -4,7 +4,8 @@
  *
  * On-CPU and run-queue time are exact, sleep is the rest: it is charged when the thread is found
  * asleep, for then the books are up to date. Of one that is found runnable the books are late by up to
- * a tick and leave out interrupts and the delay under way: its rest stays unknown until it sleeps.
+ * a tick and leave out interrupts and the delay under way: its rest stays unknown until it sleeps, or,
+ * when the books stand still, is that delay.
  */
 #ifndef TEGRATRACE_PROC_BOOKS_H
 #define TEGRATRACE_PROC_BOOKS_H
@@ -26,6 +27,7 @@ struct proc_account {
 	struct proc_reading last;
 	uint64_t begin_ns;
 	uint64_t asleep_ns, stopped_ns; /* charged so far */
+	uint64_t rest_ns;		/* not told, when the books moved last */
 };
 
 void proc_account_begin(struct proc_account *account, const struct proc_reading *reading,
@@ -33,6 +35,9 @@ void proc_account_begin(struct proc_account *account, const struct proc_reading 
 
 /* The bucket of a state letter; TT_UNKNOWN for runnable, TT_DEAD. */
 __u32 proc_bucket(char state);
+
+/* Longer than any tick: the books of a thread that runs do not stand still for so long. */
+#define PROC_TICKS_NS 12000000
 
 /*
  * The thread was found in `bucket` at now_ns. Sets the sums of the record, which add up to

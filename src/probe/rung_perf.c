@@ -414,6 +414,7 @@ static void perf_detach(struct rung_objects *objects)
 	pthread_join(rung->reader, NULL);
 	rung->running = false;
 	handle_events(rung, UINT64_MAX);
+	perf_account_finish();
 }
 
 static __u64 perf_events(const struct rung_objects *objects)

@@ -98,7 +98,8 @@ def test_without_root_it_polls_and_says_so(programs):
     assert report["capability"]["rung"] == "proc"
     assert not identity_errors(report)
     hog = next(row for row in report["threads"] if row["comm"] == "hog-0")
-    assert hog["oncpu_ns"] + runq_ns(hog) > 0.8 * hog["wall_ns"]
+    assert hog["oncpu_ns"] + runq_ns(hog) > 0.7 * hog["wall_ns"]
+    assert hog["offcpu_ns"] < 0.1 * hog["wall_ns"]
     assert report["verdict"]["confidence"] <= 0.6
 
 
