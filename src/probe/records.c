@@ -11,13 +11,28 @@ static void *map_zeroes(size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/*
+ * The loader may lose its CPU while it holds the lock; a reader of rings that waits for it then lends
+ * it its priority.
+ */
+static void init_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+	if (pthread_mutex_init(lock, &attributes))
+		pthread_mutex_init(lock, NULL);
+	pthread_mutexattr_destroy(&attributes);
+}
+
 struct records *records_new(__u32 slots, __u32 pid_max)
 {
 	struct records *records = calloc(1, sizeof(*records));
 
 	if (!records)
 		return NULL;
-	pthread_mutex_init(&records->lock, NULL);
+	init_lock(&records->lock);
 	records->slots = slots;
 	records->pid_max = pid_max;
 	records->threads_size = slots * sizeof(struct tt_thread);

@@ -82,7 +82,7 @@ def test_threads_born_and_gone_during_a_loss_are_found(tmp_path):
 def test_nothing_is_lost_in_rings_of_the_usual_size(tmp_path):
     result = trace_load(tmp_path, "perf", "pingpong", "secs=1")
     assert result.losses["events_lost"] == 0
-    assert result.row("ping")["unknown_ns"] < 0.002 * S
+    assert result.row("ping")["unknown_ns"] < 0.01 * S
 
 
 def test_its_own_cost_is_shown(tmp_path):

@@ -7,8 +7,8 @@ import tempfile
 
 import pytest
 
-from harness import (BUILD, LIMIT, Load, Trace, identity_errors, parse_report, run_tool, runq_ns,
-                     trace_load, workload)
+from harness import (BUILD, LIMIT, Load, Trace, identity_errors, parse_json, parse_report,
+                     run_tool, runq_ns, trace_load, workload)
 
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 TICK_NS = 10_000_000
@@ -37,10 +37,12 @@ def test_identity_and_the_kernels_books(tmp_path, load):
     assert {row["tid"] for row in result.rows} == expected
     for row in result.rows:
         assert row["wall_ns"] == result.report["window"]["duration_ns"]
-        kernel = row["schedstat"]
-        # Read at other moments, of books that are late by up to a tick.
-        assert abs(row["oncpu_ns"] - kernel["oncpu_ns"]) <= 0.03 * kernel["oncpu_ns"] + TICK_NS
-        assert abs(runq_ns(row) - kernel["runq_ns"]) <= 0.03 * kernel["runq_ns"] + TICK_NS
+        books = next(t for t in result.truth["threads"] if t["tid"] == row["tid"])
+        # The thread's own reading lies in the window, tegratrace's last one after it; books are late
+        # by up to a tick.
+        for key, polled in ("oncpu_ns", row["oncpu_ns"]), ("runq_ns", runq_ns(row)):
+            least = books["end"]["schedstat"][key] - books["begin"]["schedstat"][key]
+            assert 0.97 * least - TICK_NS <= polled <= 1.03 * row["schedstat"][key] + TICK_NS
 
 
 def test_stopped_time_is_no_sleep(tmp_path):
@@ -48,8 +50,8 @@ def test_stopped_time_is_no_sleep(tmp_path):
     least = result.truth["truth"]["stopped_at_least_ns"]
     most = result.truth["truth"]["stopped_at_most_ns"]
     for name in "stop-run", "stop-nap", "stop-wait":
-        # Two polls off at either end.
-        assert least * 0.8 <= result.row(name)["stopped_ns"] <= most * 1.2
+        # Off by the time between two looks at either end.
+        assert least * 0.5 <= result.row(name)["stopped_ns"] <= most * 1.5
 
 
 def test_a_runnable_thread_does_not_sleep(tmp_path):
@@ -83,9 +85,11 @@ def test_threads_born_later_are_seen(tmp_path):
     report = parse_report((tmp_path / "r").read_bytes())
     assert not identity_errors(report)
     rows = {row["comm"]: row for row in report["threads"]}
-    for name in "hog-0", "hog-1":
-        assert rows[name]["exited"]
-        assert rows[name]["oncpu_ns"] > 0.1 * rows[name]["wall_ns"]
+    truth = parse_json((tmp_path / "truth").read_bytes().splitlines()[0])
+    for thread in truth["threads"][1:]:
+        row = rows[thread["name"]]
+        assert row["exited"] and row["tid"] == thread["tid"]
+        assert row["oncpu_ns"] + row["unknown_ns"] >= thread["final"]["cpu_ns"] * 0.98
 
 
 def test_without_root_it_polls_and_says_so(programs):
