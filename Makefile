@@ -23,20 +23,21 @@ Q := @
 msg = @printf '  %-8s %s\n' '$(1)' '$(2)';
 endif
 
-ARCH := $(shell $(CC) -dumpmachine | sed -e 's/x86_64.*/x86/' -e 's/aarch64.*/arm64/')
-LIBS := libbpf libelf zlib jansson
+BPF_ARCH := $(shell $(CC) -dumpmachine | sed -e 's/x86_64.*/x86/' -e 's/aarch64.*/arm64/')
+ARCH := $(BPF_ARCH)
+LIBS := libbpf libdw libelf zlib jansson
 
 WARN     := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
 CFLAGS   ?= -O2 -g
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Isrc -I. -Ibpf -I$(BUILD) $(WARN) $(SAN) \
 	$(shell $(PKG_CONFIG) --cflags $(LIBS)) -DSCHEMA_PATH='"src/report/schema.json"'
-LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS)) -lm
+LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm
 # v2: the arm64 JIT has no atomic with a result before 5.18
 # No build path in the objects, so that two builds give the same bytes.
-BPFFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
+BPFFLAGS = -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Werror \
 	-Wno-unused-parameter -Ivmlinux -Ibpf
 
-RUNGS    := sched_btf sched_tracepoint block_tracepoint
+RUNGS    := sched_btf sched_tracepoint block_tracepoint sampler fault_events cuda
 SKELS    := $(RUNGS:%=$(BUILD)/%.skel.h)
 SRCS     := $(sort $(wildcard src/*/*.c))
 OBJS     := $(SRCS:%.c=$(BUILD)/%.o)
@@ -44,7 +45,8 @@ LIBOBJS  := $(filter-out $(BUILD)/src/cli/main.o,$(OBJS))
 UNIT     := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/test_*.c)))
 WORKLOADS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/workloads/*.c)))
 BENCH    := $(patsubst %.c,$(BUILD)/%,$(sort $(filter-out %.bpf.c,$(wildcard tests/bench/*.c))))
-FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch])
+FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch] tests/integration/code/*.c \
+	tests/workloads/*/*.[ch])
 
 .PHONY: all clean demo check check-format deps fuzz bench workloads unit install
 .DELETE_ON_ERROR:
@@ -57,7 +59,7 @@ SELF_SUFFICIENT := clean deps demo check fuzz bench check-format kernels-deps ch
 	check-kernels-short
 ifeq ($(filter $(SELF_SUFFICIENT),$(MAKECMDGOALS)),)
 ifneq ($(shell $(PKG_CONFIG) --exists 'libbpf >= 1.0' $(filter-out libbpf,$(LIBS)) && echo ok),ok)
-$(error libbpf >= 1.0, libelf, zlib and jansson are needed: sudo tools/install-deps.sh build)
+$(error libbpf >= 1.0, libdw, libelf, zlib and jansson are needed: sudo tools/install-deps.sh build)
 endif
 endif
 
@@ -98,7 +100,22 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -Itests/workloads -o $@ $< -lpthread -lm
 
-workloads: $(WORKLOADS)
+# The stand-in for the CUDA driver library, and what is linked to it.
+$(BUILD)/tests/workloads/libcuda.so.1: tests/workloads/fakecuda/libcuda.c \
+		$(wildcard tests/workloads/*.h tests/workloads/fakecuda/*.h)
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $< -lpthread
+
+$(BUILD)/tests/workloads/cuda_linked: tests/workloads/cuda_linked.c tests/workloads/cuda_app.c \
+		$(BUILD)/tests/workloads/libcuda.so.1 $(wildcard tests/workloads/fakecuda/*.h)
+	$(call msg,CC,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -Itests/workloads -o $@ $< \
+		$(BUILD)/tests/workloads/libcuda.so.1 -Wl,-rpath,'$$ORIGIN' -lpthread -lm
+
+$(BUILD)/tests/workloads/cuda_app: tests/workloads/fakecuda/fakecuda.h
+
+workloads: $(WORKLOADS) $(BUILD)/tests/workloads/libcuda.so.1
 unit: $(UNIT)
 
 deps:

@@ -55,6 +55,9 @@ enum tt_switch_out {
 #define TT_LONG_MASK  0xf00u
 #define TT_LONG_KEPT  8u
 
+/* And there: 1 + the CPU in whose run queue it waits; 0 = in none. */
+#define TT_CPU_SHIFT 16
+
 /* No TT_WAKER has this bit. */
 #define TT_PEND 0x80000000u
 

@@ -118,6 +118,7 @@ static __always_inline struct tt_in handle_switch(__u32 prev_slot, __u32 next_sl
 	t = thread_at(next_slot);
 	if (t)
 		in = tt_switch_in(t, now, window.begin_ns);
+	in.now_ns = now;
 	if (cpu_free)
 		*cpu_free = now;
 	return in;

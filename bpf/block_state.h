@@ -63,11 +63,17 @@ static __always_inline struct tt_block_key tt_block_key(const struct tt_block_ev
 
 static __always_inline void tt_block_delay_add(struct tt_block_delay *delay, __u64 ns)
 {
+	__u64 i = tt_hist_index(ns);
+
+	/* else clang, which knows the bound, compares a copy, and 5.10 does not see that it is one */
+	asm volatile("" : "+r"(i));
+	if (i >= TT_HIST_BUCKETS)
+		return;
+	delay->hist[i]++;
 	delay->count++;
 	delay->sum_ns += ns;
 	if (ns > delay->max_ns)
 		delay->max_ns = ns;
-	delay->hist[tt_hist_index(ns)]++;
 }
 
 /* Of another CPU's clock, so it may lie a little ahead. */

@@ -35,17 +35,17 @@ struct entry_regs {
 
 static __always_inline void read_regs(struct task_struct *p, struct entry_regs *r)
 {
-	struct pt_regs *regs;
+	struct pt_regs___entry *regs;
 
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {
-		regs = (struct pt_regs *)bpf_task_pt_regs(p);
+		regs = (struct pt_regs___entry *)bpf_task_pt_regs(p);
 		r->syscall = (__u32)regs->REG_SYSCALL;
 		r->first = (__u32)regs->REG_FIRST;
 		r->second = (__u32)regs->REG_SECOND;
 		r->third = (__u32)regs->REG_THIRD;
 		return;
 	}
-	regs = (struct pt_regs *)((char *)p->stack + thread_size) - 1;
+	regs = (struct pt_regs___entry *)((char *)p->stack + thread_size) - 1;
 	r->syscall = (__u32)BPF_CORE_READ(regs, REG_SYSCALL);
 	r->first = (__u32)BPF_CORE_READ(regs, REG_FIRST);
 	r->second = (__u32)BPF_CORE_READ(regs, REG_SECOND);

@@ -161,6 +161,7 @@ static __always_inline __u64 tt_runq_sample(struct tt_thread *t, __u64 delay_ns)
 
 /* What a switch-in ended. */
 struct tt_in {
+	__u64 now_ns;	/* 0: outside of the window */
 	__u64 delay_ns; /* in the run queue; 0 when its length is not known */
 	__u64 slept_ns; /* of a sleep whose wakeup was missed */
 	__u32 bucket;	/* of that sleep; 0 = none */

@@ -63,6 +63,50 @@ for rung in btf tracepoint; do
 	echo "tegratrace $rung  $(($(field "$dir/json" rss_bytes) / 1024)) KiB"
 done
 
+echo
+echo "== CPU time of a CUDA call (stand-in library), ns, median of 5 =="
+# Waits for a GPU that is done, so that a call is short. The stand-in's cuStreamSynchronize begins with
+# a push, which x86 kernels emulate; its cuLaunchKernel does not, and through that they step.
+app() { # KEY... of what the first thread says of itself, COMMAND...
+	local over=$1 under=$2
+	shift 2
+	FAKE_GPU_STATE=$dir/gpu FAKE_CUDA_WAIT=spinning LD_LIBRARY_PATH=$workloads "$@" events=0 ctx=0 \
+		polls=0 htod=0 dtoh=0 copies=0 graphs=0 waits=0 | /usr/bin/python3 -c "
+import json, sys
+t = json.loads(sys.stdin.read().splitlines()[0])['threads'][1]
+t['cpu_ns'] = t['end']['cpu_ns'] - t['begin']['cpu_ns']
+print(t['$over'] / t['$under'])"
+}
+calls() { # COMMAND...: "a wait, a launch" of a cuda_app run by it
+	echo "$(app sync_cpu_ns sync_calls "$@" "$workloads/cuda_app" iters=20011 kernel_us=0 \
+		launches=0) $(app cpu_ns launches "$@" "$workloads/cuda_app" iters=0 launches=20011)"
+}
+bpftrace_calls() {
+	local entries returns
+	entries=$(printf "uprobe:$workloads/libcuda.so.1:%s," cuStreamSynchronize cuLaunchKernel \
+		cuLaunchKernelEx)
+	returns=${entries//uprobe/uretprobe}
+	bpftrace -e "${entries%,} { @begin[tid] = nsecs; } ${returns%,} {
+		@ns[tid] = sum(nsecs - @begin[tid]); }" >/dev/null 2>&1 &
+	local peer=$!
+	sleep 2
+	calls env
+	kill -INT $peer
+	wait $peer || true
+}
+for _ in 1 2 3 4 5; do
+	calls env >>"$dir/calls-none"
+	calls "$build/tegratrace" -q --json=/dev/null --cuda sync -- >>"$dir/calls-sync"
+	calls "$build/tegratrace" -q --json=/dev/null --cuda all -- >>"$dir/calls-all"
+	! command -v bpftrace >/dev/null || bpftrace_calls >>"$dir/calls-bpftrace"
+done
+for what in none sync all bpftrace; do
+	[ -s "$dir/calls-$what" ] || continue
+	for column in 1 2; do
+		cut -d ' ' -f $column "$dir/calls-$what" | median
+	done | xargs printf "%-10s  cuStreamSynchronize %7.0f   cuLaunchKernel %7.0f\n" "$what"
+done
+
 corpus=${TEGRATRACE_CORPUS:-../shared/corpus}/tegrastats/logs
 if [ -d "$corpus" ]; then
 	echo

@@ -26,10 +26,10 @@ for object in "$@"; do
 	if echo "$sections" | grep -E ' (kprobe|kretprobe|fentry|fexit|lsm|ksyscall|iter)[ /.]'; then
 		fail "$object" "a program type that stock Jetson kernels lack"
 	fi
-	case $object in
-	*tracepoint*)
+	case ${object##*/} in
+	*tracepoint* | sampler* | fault_events* | cuda*)
 		if echo "$sections" | grep -E ' (tp_btf|raw_tp)[ /]'; then
-			fail "$object" "a program that needs type data in the tracepoint rung"
+			fail "$object" "a program that needs type data"
 		fi
 		if [ "$(core_relocations "$object")" != 0 ]; then
 			fail "$object" "CO-RE relocations: libbpf would ask for kernel BTF"

@@ -102,7 +102,8 @@ parts=("${@:-all}")
 
 wants format && check "clang-format" make -s check-format
 wants build && check "build with clang, no warnings" make -s CC=clang BUILD="$build/clang"
-wants bpf && check "BPF objects suit stock Jetson kernels" tools/check-bpf.sh "$build"/sched_*.bpf.o
+wants bpf && check "BPF objects suit stock Jetson kernels" tools/check-bpf.sh "$build"/sched_*.bpf.o \
+	"$build"/block_*.bpf.o "$build"/sampler.bpf.o "$build"/fault_events.bpf.o "$build"/cuda.bpf.o
 if wants unit; then
 	check "unit tests build" make -s unit
 	unit_tests unit "$build"

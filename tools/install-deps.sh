@@ -4,8 +4,8 @@
 # is there already. Usage: tools/install-deps.sh [build|test|bench]...
 set -eu
 
-build='gcc make clang llvm pkg-config libbpf-dev libelf-dev zlib1g-dev libjansson-dev'
-test='libcmocka-dev clang-format python3-pytest python3-jsonschema procps util-linux'
+test='libcmocka-dev clang-format python3-pytest python3-jsonschema procps util-linux e2fsprogs fio'
+build='gcc make clang llvm pkg-config libbpf-dev libdw-dev libiberty-dev libelf-dev zlib1g-dev libjansson-dev'
 bench='libbpf-tools'
 
 wanted=

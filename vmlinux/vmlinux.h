@@ -41,7 +41,6 @@ enum bpf_map_type {
 enum bpf_func_id {
 	BPF_FUNC_task_pt_regs = 175,
 };
-
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct sched_entity {
@@ -64,6 +63,7 @@ struct task_struct {
 	unsigned long jobctl;
 	void *stack;
 	unsigned in_iowait : 1;
+	int wake_cpu; /* where it is queued: __set_task_cpu() keeps both equal */
 	int pid;
 	int tgid;
 	char comm[16];
@@ -78,15 +78,18 @@ struct linux_binprm;
 struct irqaction;
 struct hrtimer;
 
-/* What user space was doing when it entered the kernel. */
+/*
+ * What user space was doing when it entered the kernel. A flavour: uprobe programs need the plain
+ * name for the layout that is the same everywhere (bpf/uprobe_regs.h).
+ */
 #if defined(__TARGET_ARCH_arm64)
-struct pt_regs {
+struct pt_regs___entry {
 	__u64 regs[31];
 	__u64 orig_x0;
 	__s32 syscallno;
 };
 #else
-struct pt_regs {
+struct pt_regs___entry {
 	unsigned long dx;
 	unsigned long si;
 	unsigned long di;

@@ -177,7 +177,7 @@ int diagnose_command(int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &settings))
 		return EXIT_USAGE;
-	status = output_open(&output, settings.json, settings.json_file);
+	status = output_open(&output, settings.json, settings.json_file, NULL);
 	if (status)
 		return status;
 	for (char **log = settings.logs; *log; log++) {

@@ -48,6 +48,10 @@ enum {
 	KEY_EXPLAIN,
 	KEY_SLOTS,
 	KEY_WITHOUT,
+	KEY_FOLDED,
+	KEY_USER_STACKS,
+	KEY_CUDA,
+	KEY_ITER,
 };
 
 static const struct argp_child children[] = {{&workload_argp, 0, NULL, 5}, {0}};
@@ -69,10 +73,21 @@ static const struct argp_option entries[] = {
 	{"gpu-hz", KEY_GPU_HZ, "HZ", 0,
 	 "Without tegrastats: read the GPU load this often, up to 1000 (default: with the rest)",
 	 0},
+	{"cuda", KEY_CUDA, "WHAT", 0,
+	 "Calls of the CUDA driver library: off, sync (waits; the default) or all (launches and "
+	 "copies too, about 2 us each)",
+	 0},
+	{"iter", KEY_ITER, "SYMBOL[@LIB]", 0,
+	 "Each call of that function of the program, or of a library, is one iteration; also "
+	 "usdt:PROVIDER:NAME[@LIB] (default: from the rhythm of the waits)",
+	 0},
 	{NULL, 0, NULL, 0, "Output:", 3},
 	{"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
 	 "One JSON object, on standard output without FILE", 0},
 	{"json-schema", KEY_JSON_SCHEMA, NULL, 0, "Print the JSON Schema of that object and exit",
+	 0},
+	{"folded", KEY_FOLDED, "FILE", 0,
+	 "Folded stacks for flame graphs, on- and off-CPU, in microseconds; - for standard output",
 	 0},
 	{"verbose", 'v', NULL, 0, "All threads, the identity, what is missing, own overhead", 0},
 	{"explain", KEY_EXPLAIN, NULL, 0, "The rules that fired and those that nearly did", 0},
@@ -81,6 +96,8 @@ static const struct argp_option entries[] = {
 	{"rung", KEY_RUNG, "RUNG", 0,
 	 "auto, btf, tracepoint, perf or proc (default auto: the first that works here)", 0},
 	{"max-threads", KEY_SLOTS, "N", 0, "Threads traced at once (default 16383)", 0},
+	{"user-stacks", KEY_USER_STACKS, NULL, 0,
+	 "Whole user stacks of waits and samples (code built with frame pointers)", 0},
 	{"without", KEY_WITHOUT, "PROBE[,PROBE...]", 0,
 	 "Leave these out: block, faults, samples, cuda, irq, stacks, system", 0},
 	{0},
@@ -121,6 +138,16 @@ static unsigned int parse_without(struct argp_state *state, const char *list)
 	return set;
 }
 
+static enum cuda_mode parse_cuda_mode(struct argp_state *state, const char *text)
+{
+	for (int mode = CUDA_MODE_OFF; mode <= CUDA_MODE_ALL; mode++) {
+		if (!strcmp(text, cuda_mode_name(mode)))
+			return mode;
+	}
+	argp_error(state, "--cuda is off, sync or all, not '%s'", text);
+	return CUDA_MODE_OFF;
+}
+
 static error_t parse_output_option(int key, char *arg, struct options *options)
 {
 	switch (key) {
@@ -130,6 +157,9 @@ static error_t parse_output_option(int key, char *arg, struct options *options)
 		return 0;
 	case KEY_JSON_SCHEMA:
 		options->json_schema = true;
+		return 0;
+	case KEY_FOLDED:
+		options->folded_file = arg;
 		return 0;
 	case 'v':
 		options->verbose = true;
@@ -176,6 +206,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_GPU_HZ:
 		options->gpu_hz = (int)parse_number(state, arg, 1, 1000, "--gpu-hz");
 		return 0;
+	case KEY_CUDA:
+		options->cuda.mode = parse_cuda_mode(state, arg);
+		return 0;
+	case KEY_ITER:
+		if (iter_spec_parse(arg, &options->cuda.iter))
+			argp_error(state,
+				   "--iter is SYMBOL[@LIB] or usdt:PROVIDER:NAME[@LIB], not '%s'",
+				   arg);
+		return 0;
 	case KEY_RUNG:
 		if (rung_from_name(arg, &options->rung))
 			argp_error(state, "--rung is auto, btf, tracepoint, perf or proc, not '%s'",
@@ -185,6 +224,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->slots =
 			(uint32_t)parse_number(state, arg, 1, TT_MAX_SLOTS - 1, "--max-threads") +
 			1;
+		return 0;
+	case KEY_USER_STACKS:
+		options->user_stacks = true;
 		return 0;
 	case KEY_WITHOUT:
 		options->without |= parse_without(state, arg);
@@ -210,9 +252,21 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return parse_output_option(key, arg, options);
 }
 
+static bool is_stdout(const char *file)
+{
+	return !strcmp(file, "-");
+}
+
 static void check(const struct options *options)
 {
 	int targets = (options->pids || options->name) + !!options->command;
+	bool json_on_stdout =
+		options->json && (!options->json_file || is_stdout(options->json_file));
+
+	if (json_on_stdout && options->folded_file && is_stdout(options->folded_file)) {
+		msg_error("--json and --folded cannot both go to standard output: name a file");
+		exit(EXIT_USAGE);
+	}
 
 	if (options->json_schema || options->subcommand == COMMAND_DOCTOR || targets == 1)
 		return;
@@ -229,7 +283,8 @@ void options_parse(struct options *options, int argc, char **argv)
 	static const struct argp argp = {entries,  parse_option, args_doc, doc,
 					 children, NULL,	 NULL};
 
-	*options = (struct options){.follow = true, .interval_ms = 100};
+	*options =
+		(struct options){.follow = true, .interval_ms = 100, .cuda.mode = CUDA_MODE_SYNC};
 	workload_init(&options->workload);
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options))

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "probe/cuda.h"
 #include "probe/tracer.h"
 
 /* Exit statuses, documented in the README. A started command's own status is passed through. */
@@ -40,9 +41,12 @@ struct options {
 	const char *tegra_log;
 	int interval_ms;
 	int gpu_hz;
+	struct cuda_probe_options cuda;
 	bool json;
 	const char *json_file; /* NULL: standard output */
 	bool json_schema;
+	const char *folded_file; /* NULL: none; "-": standard output */
+	bool user_stacks;
 	struct workload workload;
 	bool verbose;
 	bool explain;

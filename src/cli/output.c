@@ -10,6 +10,7 @@
 
 #include "base/msg.h"
 #include "cli/options.h"
+#include "report/folded.h"
 #include "report/json.h"
 #include "report/text.h"
 
@@ -25,43 +26,52 @@ static void give_to_sudo_user(int fd)
 			  strerror(errno));
 }
 
-int output_open(struct output *output, bool json, const char *json_file)
+static int open_file(struct output *output, const char *path, FILE **file)
 {
 	int fd;
 
-	*output = (struct output){0};
-	if (!json)
-		return EXIT_OK;
-	if (!json_file || !strcmp(json_file, "-")) {
-		output->json = stdout;
-		output->json_on_stdout = true;
+	if (!strcmp(path, "-")) {
+		*file = stdout;
+		output->owns_stdout = true;
 		return EXIT_OK;
 	}
-	fd = open(json_file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0) {
-		msg_error("cannot write %s: %s", json_file,
+		msg_error("cannot write %s: %s", path,
 			  errno == ELOOP ? "it is a symbolic link; name the file itself"
 					 : strerror(errno));
 		return EXIT_USAGE;
 	}
 	give_to_sudo_user(fd);
-	output->json = fdopen(fd, "w");
-	if (!output->json) {
+	*file = fdopen(fd, "w");
+	if (!*file) {
 		close(fd);
 		return EXIT_RUN;
 	}
 	return EXIT_OK;
 }
 
+int output_open(struct output *output, bool json, const char *json_file, const char *folded_file)
+{
+	int status = EXIT_OK;
+
+	*output = (struct output){0};
+	if (json)
+		status = open_file(output, json_file ? json_file : "-", &output->json);
+	if (!status && folded_file)
+		status = open_file(output, folded_file, &output->folded);
+	return status;
+}
+
 bool output_owns_stdout(const struct output *output)
 {
-	return output->json_on_stdout;
+	return output->owns_stdout;
 }
 
 int output_write_all(struct output *output, const struct session *session,
 		     const struct verdict *verdict, bool verbose, bool explain)
 {
-	FILE *text = output->json_on_stdout ? stderr : stdout;
+	FILE *text = output->owns_stdout ? stderr : stdout;
 	struct report_text_options options = {
 		.verbose = verbose,
 		.explain = explain,
@@ -74,11 +84,14 @@ int output_write_all(struct output *output, const struct session *session,
 		msg_error("cannot write the report: %s", strerror(-err));
 		status = EXIT_RUN;
 	}
-	if (!output->json)
-		return status;
-	err = report_json_write(output->json, session, verdict);
+	err = output->json ? report_json_write(output->json, session, verdict) : 0;
 	if (err) {
 		msg_error("cannot write the JSON: %s", strerror(-err));
+		status = EXIT_RUN;
+	}
+	err = output->folded ? report_folded_write(output->folded, session) : 0;
+	if (err) {
+		msg_error("cannot write the folded stacks: %s", strerror(-err));
 		status = EXIT_RUN;
 	}
 	return status;
@@ -86,7 +99,9 @@ int output_write_all(struct output *output, const struct session *session,
 
 void output_close(struct output *output)
 {
-	if (output->json && !output->json_on_stdout)
+	if (output->json && output->json != stdout)
 		fclose(output->json);
-	output->json = NULL;
+	if (output->folded && output->folded != stdout)
+		fclose(output->folded);
+	output->json = output->folded = NULL;
 }

@@ -10,20 +10,21 @@
 #include "session/session.h"
 
 struct output {
-	FILE *json; /* NULL = none asked for */
-	bool json_on_stdout;
+	FILE *json;   /* NULL = none asked for */
+	FILE *folded; /* likewise */
+	bool owns_stdout;
 };
 
 /*
  * Opened before the run, so that a bad path costs no measurement. A file never replaces what a
  * symbolic link points to, and belongs to the user behind sudo. Returns an exit status.
  */
-int output_open(struct output *output, bool json, const char *json_file);
+int output_open(struct output *output, bool json, const char *json_file, const char *folded_file);
 
-/* True when standard output must carry the JSON alone. */
+/* True when standard output must carry the JSON or the stacks alone. */
 bool output_owns_stdout(const struct output *output);
 
-/* The text, and the JSON when asked for. Returns an exit status. */
+/* The text, and what else was asked for. Returns an exit status. */
 int output_write_all(struct output *output, const struct session *session,
 		     const struct verdict *verdict, bool verbose, bool explain);
 

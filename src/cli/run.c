@@ -180,6 +180,7 @@ static int open_tracer(struct run *run)
 		.slots = run->options->slots,
 		.interrupts = !(run->options->without & PROBE_IRQ),
 		.kernel_stacks = !(run->options->without & PROBE_STACKS),
+		.user_stacks = run->options->user_stacks,
 	};
 	char reason[256] = "";
 	int err = tracer_open(&options, &run->tracer, &run->session.capability, reason,
@@ -225,7 +226,8 @@ static int open_all(struct run *run)
 {
 	int status;
 
-	status = output_open(&run->output, run->options->json, run->options->json_file);
+	status = output_open(&run->output, run->options->json, run->options->json_file,
+			     run->options->folded_file);
 	if (status)
 		return status;
 	status = open_signals(run);
@@ -266,6 +268,7 @@ static int begin_window(struct run *run)
 		msg_error("process %d ended before it could be traced", run->targets.items[0].pid);
 		return EXIT_NO_TARGET;
 	}
+	run_probes_prepare(&run->probes, now_ns());
 	accounts_take_baseline(run->accounts);
 	session->start_ns = now_ns() + PUBLISH_AHEAD_NS;
 	tracer_publish_begin(run->tracer, session->start_ns);
@@ -278,7 +281,7 @@ static int begin_window(struct run *run)
 	tegra_source_begin(run->source, now_ns());
 	board_watch_begin(run->board, now_ns());
 	system_watch_begin(run->watch, run->tracer, now_ns());
-	run_probes_begin(&run->probes, now_ns());
+	run_probes_begin(&run->probes, &run->targets, session->start_ns);
 	return EXIT_OK;
 }
 
@@ -388,6 +391,7 @@ static enum end_reason watch_targets(struct run *run)
 		if (now_ns() < next_ns)
 			continue;
 		tick_ns = now_ns();
+		run_probes_tick(&run->probes, tick_ns);
 		accounts_drain(run->accounts);
 		run_probes_drained(&run->probes);
 		system_watch_tick(run->watch, run->tracer, tick_ns);

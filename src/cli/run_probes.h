@@ -8,8 +8,14 @@
 #include "cli/options.h"
 #include "probe/accounts.h"
 #include "probe/block_io.h"
+#include "probe/cuda.h"
+#include "probe/faults.h"
+#include "probe/mappings.h"
+#include "probe/samples.h"
 #include "probe/system_view.h"
+#include "probe/targets.h"
 #include "probe/tracer.h"
+#include "probe/user_symbols.h"
 #include "probe/waits.h"
 #include "session/session.h"
 
@@ -17,19 +23,30 @@ struct run_probes {
 	struct waits *waits;
 	struct block_io *block;
 	struct system_view *system;
+	struct mappings *mappings;
+	struct user_symbols *symbols;
+	struct samples *samples;
+	struct faults *faults;
+	struct cuda_probe *cuda;
 };
 
 /* Those that --without leaves; what cannot be had is added to the capabilities. -ENOMEM or 0. */
 int run_probes_open(struct run_probes *probes, const struct options *options, struct tracer *tracer,
 		    struct accounts *accounts, struct session *session);
 
-void run_probes_begin(struct run_probes *probes, int64_t now_ns);
+/* The threads are seeded and the window is not published yet. */
+void run_probes_prepare(struct run_probes *probes, int64_t now_ns);
+
+/* The window begins at begin_ns. */
+void run_probes_begin(struct run_probes *probes, const struct target_set *targets,
+		      int64_t begin_ns);
 
 /* When run_probes_poll() wants to be called next (CLOCK_MONOTONIC ns); INT64_MAX never. */
 int64_t run_probes_next_ns(const struct run_probes *probes);
 void run_probes_poll(struct run_probes *probes, int64_t now_ns);
 
-/* After each accounts_drain(). */
+/* A few times a second, before and after accounts_drain(). */
+void run_probes_tick(struct run_probes *probes, int64_t now_ns);
 void run_probes_drained(struct run_probes *probes);
 
 /* The window ended; the programs are still attached. */

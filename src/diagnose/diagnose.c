@@ -133,7 +133,7 @@ static void bound_gain(struct verdict *v, double share, double next, const char 
 		return;
 	v->gain_bound = 1 / left;
 	text_copy(v->gain_limit, sizeof(v->gain_limit),
-		  next > 1 - share ? next_name : "the rest of its own time");
+		  next > 1 - share ? next_name : "the rest of its time");
 }
 
 static void weigh(struct verdict *v, const struct facts *facts)

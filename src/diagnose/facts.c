@@ -157,6 +157,41 @@ static double refault_share(const struct session *session)
 	return fmin(back / in, 1);
 }
 
+/* Samples fewer than this say nothing about a share. */
+#define SAMPLES_MIN 30
+
+static bool is_gpu_library(const char *library)
+{
+	static const char *const names[] = {"libcuda", "libcudart", "libnvrm", "libnvos"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strncmp(library, names[i], strlen(names[i])))
+			return true;
+	}
+	return false;
+}
+
+/* Of a thread's computing: the part inside the GPU's library that is not waiting. */
+static double launch_share(const struct session *session, const struct thread_account *thread)
+{
+	int64_t work_ns = thread->oncpu_ns - (thread->gpu_spin_ns > 0 ? thread->gpu_spin_ns : 0);
+	int64_t inside = 0, work = 0;
+
+	if (thread->cuda.launches != UNKNOWN_COUNT && work_ns > 0)
+		return fmin((double)thread->cuda.launch_ns / (double)work_ns, 1);
+	for (size_t i = 0; i < session->noncpu; i++) {
+		const struct oncpu_site *site = &session->oncpu[i];
+
+		if (site->pid != thread->pid || site->tid != thread->tid ||
+		    site->kind != ONCPU_WORK)
+			continue;
+		work += site->samples;
+		if (is_gpu_library(site->library))
+			inside += site->samples;
+	}
+	return work >= SAMPLES_MIN ? (double)inside / (double)work : NAN;
+}
+
 static void gather_path(const struct session *session, struct facts *facts)
 {
 	const struct path_part *parts = facts->path.parts;
@@ -167,6 +202,7 @@ static void gather_path(const struct session *session, struct facts *facts)
 		facts->gpu_unused = 1 - facts->gpu_busy;
 		return;
 	}
+	facts->launch_share = launch_share(session, facts->path.feeder);
 	facts->path_cpu_over_gpu = parts[PATH_GPU].share > 0
 					   ? parts[PATH_CPU].share / parts[PATH_GPU].share
 					   : INFINITY;

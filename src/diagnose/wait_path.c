@@ -69,6 +69,15 @@ static bool allocate(struct walk *walk)
 	return walk->waiter && walk->waker && walk->order && walk->first && walk->mass;
 }
 
+/*
+ * A wait that another traced thread ended is that thread's time, also where one hop was inherited:
+ * its own waits tell more than the hop does.
+ */
+static bool leads_on(const struct wait_edge *edge)
+{
+	return edge->waker_kind == WAKER_THREAD && (edge->class == WAIT_THREAD || *edge->via);
+}
+
 static void index_edges(struct walk *walk)
 {
 	const struct session *session = walk->session;
@@ -78,7 +87,7 @@ static void index_edges(struct walk *walk)
 		const struct wait_edge *edge = &session->edges[i];
 
 		walk->waiter[i] = row_of(session, edge->pid, edge->tid, edge->group);
-		walk->waker[i] = edge->class == WAIT_THREAD && edge->waker_kind == WAKER_THREAD
+		walk->waker[i] = leads_on(edge)
 					 ? row_of(session, edge->waker_pid, edge->waker_tid, "")
 					 : rows;
 	}
@@ -167,13 +176,26 @@ static void follow(struct walk *walk, size_t row, double mass)
 	walk->depth--;
 }
 
+/* The CUDA driver's own threads wait for the GPU all the time, for those that do the work. */
+static bool is_driver_thread(const struct thread_account *thread)
+{
+	return !strncmp(thread->comm, "cuda-", 5);
+}
+
 static size_t find_feeder(const struct session *session)
 {
 	int64_t best = (int64_t)(FEEDER_MIN * (double)session_duration_ns(session));
 	size_t feeder = session->nthreads;
 
+	/* Who calls the driver's library is known without doubt, however little it waits. */
+	if (session->cuda.feeder_tid)
+		feeder = row_of(session, session->cuda.feeder_pid, session->cuda.feeder_tid, "");
+	if (feeder < session->nthreads)
+		return feeder;
+
 	for (size_t i = 0; i < session->nthreads; i++) {
-		if (session->threads[i].folded == 1 && gpu_ns(&session->threads[i]) > best) {
+		if (session->threads[i].folded == 1 && !is_driver_thread(&session->threads[i]) &&
+		    gpu_ns(&session->threads[i]) > best) {
 			best = gpu_ns(&session->threads[i]);
 			feeder = i;
 		}

@@ -299,10 +299,12 @@ static void init_account(struct thread_account *account, const struct tt_thread 
 	account->folded = 1;
 	account->gpu_spin_ns = UNKNOWN_NS;
 	account->minor_faults = account->major_faults = UNKNOWN_COUNT;
+	oncpu_samples_init(&account->oncpu_samples);
 	account->schedstat_oncpu_ns = account->schedstat_runq_ns = UNKNOWN_NS;
 	account->io_reads = account->io_writes = UNKNOWN_COUNT;
 	account->io_read_bytes = account->io_write_bytes = UNKNOWN_COUNT;
 	account->io_queue_ns = account->io_device_ns = UNKNOWN_NS;
+	cuda_account_init(&account->cuda);
 }
 
 static void add_books(struct thread_account *account, const struct books *before,

@@ -207,9 +207,7 @@ struct block_io *block_io_open(struct tracer *tracer, struct accounts *accounts,
 		capability_add(capability, "block I/O", "no room for one more probe");
 		return NULL;
 	}
-	if (tracer_tid_slots_fd(tracer) == -ENOTSUP) {
-		capability_add(capability, "block I/O", "needs BPF programs: not on this rung");
-	} else if (start(block, tracer, reason)) {
+	if (start(block, tracer, reason)) {
 		stop(block);
 		capability_add(capability, "block I/O", reason);
 	}

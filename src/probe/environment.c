@@ -122,6 +122,17 @@ static void check_stalls(struct finding *f)
 		    "reclaim and major faults stand for it");
 }
 
+static void check_uprobes(struct finding *f)
+{
+	f->what = "uprobes";
+	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK))
+		say(f, false,
+		    "this kernel has none (CONFIG_UPROBE_EVENTS): a thread that spins for the GPU "
+		    "looks busy");
+	else
+		say(f, true, "calls of the CUDA driver library can be probed");
+}
+
 static void check_pid_namespace(struct finding *f)
 {
 	uint64_t inode;
@@ -146,6 +157,7 @@ int environment_check(struct finding findings[FINDINGS])
 	check_symbols(&findings[n++]);
 	check_schedstat(&findings[n++]);
 	check_stalls(&findings[n++]);
+	check_uprobes(&findings[n++]);
 	return n;
 }
 

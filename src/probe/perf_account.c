@@ -53,7 +53,29 @@ static __u32 take_slot(void)
 	return slot;
 }
 
-#include "account.h"
+static void bpf_probe_read_kernel(void *to, size_t size, const void *from)
+{
+	memcpy(to, from, size);
+}
+
+static void keep_holder(__u32 slot, __u32 tid, const char *comm, __u64 ns)
+{
+	struct tt_holder_key key = {.slot = slot, .tid = tid};
+	struct tt_holder *holder = hash_table_find(records->holders, &key);
+
+	if (!holder) {
+		holder = hash_table_add(records->holders, &key);
+		if (!holder) {
+			losses.holders++;
+			return;
+		}
+		memcpy(holder->comm, comm, sizeof(holder->comm));
+	}
+	holder->ns += ns;
+	holder->count++;
+}
+
+#include "holding.h"
 
 /* A stack and the switch-out that it belongs to are two records of one moment. */
 #define SAME_MOMENT_NS 100000
@@ -94,6 +116,7 @@ void perf_account_start(struct records *r, bool follow)
 	memset(&losses, 0, sizeof(losses));
 	memset(cpu_last, 0, sizeof(cpu_last));
 	memset(cpu_context, 0, sizeof(cpu_context));
+	memset(cpus, 0, sizeof(cpus));
 	lost_until_ns = 0;
 	must_repair = false;
 	missed.asked_ns = 0;
@@ -167,23 +190,6 @@ static void keep_edge(const struct tt_edge_key *key, __u64 ns)
 	edge->count++;
 	if (ns > edge->max_ns)
 		edge->max_ns = ns;
-}
-
-static void keep_holder(__u32 slot, __u32 tid, const char *comm, __u64 ns)
-{
-	struct tt_holder_key key = {.slot = slot, .tid = tid};
-	struct tt_holder *holder = hash_table_find(records->holders, &key);
-
-	if (!holder) {
-		holder = hash_table_add(records->holders, &key);
-		if (!holder) {
-			losses.holders++;
-			return;
-		}
-		memcpy(holder->comm, comm, sizeof(holder->comm));
-	}
-	holder->ns += ns;
-	holder->count++;
 }
 
 static void keep_site(const struct tt_thread *t, struct tt_edge_key *key, __u64 slept_ns)
@@ -262,15 +268,16 @@ static void on_switch(const struct trace_event *event)
 	cpu_last[cpu].ns = event->time_ns;
 	cpu_last[cpu].tid = event->next;
 	cpu_last[cpu].known = true;
-	if (!prev && !next)
+	if (!prev && !next) {
+		other_switch(event->tid, event->comm, event->next);
 		return;
+	}
 	if (prev && how == TT_OUT_SLEEP)
 		before_sleep(prev);
 	find_again(prev, TT_ONCPU);
 	find_again(next, TT_UNKNOWN);
 	in = handle_switch(prev_slot, next_slot, how, ran, &free_ns);
-	if (in.delay_ns >= TT_HOLDER_MIN_NS)
-		keep_holder(next_slot, event->tid, event->comm, in.delay_ns);
+	hold_switch(prev_slot, next_slot, how, &in, event->tid, event->comm, event->next);
 	if (in.bucket) {
 		unseen_wake(next_slot, next, in.bucket, &key);
 		keep_site(next, &key, in.slept_ns);
@@ -304,8 +311,11 @@ static void on_wakeup(const struct trace_event *event)
 	if (!t)
 		return;
 	found = find_again(t, TT_UNKNOWN);
-	if (handle_wakeup(slot, t, TT_RAN_UNKNOWN, &wake, &key) && !found)
-		keep_site(t, &key, wake.slept_ns);
+	if (handle_wakeup(slot, t, TT_RAN_UNKNOWN, &wake, &key)) {
+		hold_wakeup(t, event->target_cpu);
+		if (!found)
+			keep_site(t, &key, wake.slept_ns);
+	}
 	doubt(t);
 }
 

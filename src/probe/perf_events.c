@@ -21,7 +21,7 @@ static const struct {
 	[EVENT_SWITCH] = {"sched/sched_switch",
 			  {"prev_pid", "prev_state", "next_pid", "prev_comm"}},
 	[EVENT_WAKING] = {"sched/sched_waking", {"pid"}},
-	[EVENT_WAKEUP] = {"sched/sched_wakeup", {"pid"}},
+	[EVENT_WAKEUP] = {"sched/sched_wakeup", {"pid", "target_cpu"}},
 	[EVENT_WAKEUP_NEW] = {"sched/sched_wakeup_new", {"pid"}},
 	[EVENT_NEWTASK] = {"task/task_newtask", {"pid", "clone_flags"}},
 	[EVENT_EXEC] = {"sched/sched_process_exec", {"pid", "old_pid"}},
@@ -138,6 +138,9 @@ bool event_decode(const struct event_formats *formats, const void *raw, uint32_t
 		event->state = u32_at(raw, format->offset[1]);
 		event->next = u32_at(raw, format->offset[2]);
 		copy_comm(raw, size, format, 3, event->comm);
+		break;
+	case EVENT_WAKEUP:
+		event->target_cpu = u32_at(raw, format->offset[1]);
 		break;
 	case EVENT_NEWTASK:
 		event->clone_flags = u32_at(raw, format->offset[1]);

@@ -65,6 +65,7 @@ struct trace_event {
 		};
 		__u32 clone_flags;
 		__u32 old_tid;
+		__u32 target_cpu;
 		__u32 number;	/* of an interrupt or softirq */
 		__u64 until_ns; /* EVENT_LOST: records are there again; ~0 = open */
 	};

@@ -98,6 +98,9 @@ void rung_explain_load(int err, char reason[RUNG_REASON_LEN])
 		why = "the kernel rejects tracing programs: CONFIG_BPF_EVENTS is missing (stock "
 		      "JetPack 5), or the verifier refused; -v shows its log";
 		break;
+	case -EBADF:
+		why = "needs BPF programs: the rung in use has none";
+		break;
 	case -ENOMEM:
 		why = "no memory for the maps: raise RLIMIT_MEMLOCK (ulimit -l unlimited), needed "
 		      "below Linux 5.11";

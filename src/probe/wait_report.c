@@ -154,22 +154,25 @@ static int add_edge(struct session *session, size_t first, const struct wait_edg
 	return 0;
 }
 
-/* Outermost first, as flame graphs want it. */
-static char *fold(const struct report *report, uint64_t key)
+/* Outermost first, as flame graphs want it: user frames, then the kernel's. */
+static char *fold(const struct report *report, pid_t pid, const struct tt_edge_key *key)
 {
 	struct kernel_stack stack;
-	size_t size = 1, used = 0;
-	char *folded;
+	char *folded = NULL;
+	size_t size;
+	FILE *out = open_memstream(&folded, &size);
 
-	kernel_stacks_get(report->stacks, key, &stack);
-	for (int i = 0; i < stack.n; i++)
-		size += strlen(stack.frames[i]) + sizeof("_[k];");
-	folded = malloc(size);
-	if (!folded)
+	if (!out)
 		return NULL;
-	*folded = '\0';
+	if (key->user_stack)
+		user_stacks_fold(report->sources->user_stacks, pid, key->user_stack, out);
+	kernel_stacks_get(report->stacks, key->kernel_stack, &stack);
 	for (int i = stack.n; i-- > 0;)
-		used += sprintf(folded + used, "%s%s_[k]", used ? ";" : "", stack.frames[i]);
+		fprintf(out, "%s%s_[k]", ftell(out) > 0 ? ";" : "", stack.frames[i]);
+	if (fclose(out)) {
+		free(folded);
+		return NULL;
+	}
 	return folded;
 }
 
@@ -207,7 +210,7 @@ static int add_stack(struct report *report, size_t first, const struct raw_wait 
 	stack->class = class;
 	stack->ns = wait->ns;
 	stack->count = wait->count;
-	stack->frames = fold(report, key.kernel);
+	stack->frames = fold(report, row->pid, &wait->key);
 	return stack->frames ? (int)session->nstacks - 1 : -ENOMEM;
 }
 
@@ -252,7 +255,7 @@ static int put_row(struct report *report, size_t from, size_t to)
 		const struct raw_wait *wait = &report->raw->rows[report->order[i]];
 
 		session->waits.ns += wait->ns;
-		if (wait->key.kernel_stack)
+		if (wait->key.kernel_stack || (wait->site && wait->site->nframes))
 			session->waits.with_stack_ns += wait->ns;
 		if (!has_evidence(wait) && estimate(report, from, to, i))
 			session->waits.estimated_ns += wait->ns;

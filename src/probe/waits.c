@@ -16,6 +16,7 @@
 #include "probe/holders.h"
 #include "probe/map_table.h"
 #include "probe/raw_waits.h"
+#include "probe/user_stacks.h"
 #include "probe/wait_report.h"
 #include "probe/wait_rules.h"
 
@@ -32,6 +33,7 @@ struct waits {
 	struct wakers *wakers;
 	struct holders *holders;
 	struct fd_names *files;
+	struct user_stacks *user_stacks;
 	struct raw_waits raw;
 	struct map_table edges; /* sorted by slot through `order` */
 	uint32_t *order;
@@ -168,6 +170,8 @@ static void add_wait(struct waits *waits, const struct kept_account *kept, struc
 	wait->row = kept->row;
 	wait->key.slot = 0;
 	name_file(waits, wait, kept->record->tgid);
+	if (wait->key.user_stack)
+		user_stacks_note(waits->user_stacks, kept->record->tgid, wait->key.user_stack);
 	if (wait->waker.kind == WAKER_TIMER &&
 	    (!wait->key.syscall || wait->key.syscall == TT_SYSCALL(SYS_futex)))
 		wait->python = runs_python(waits, kept->record->tgid);
@@ -277,7 +281,8 @@ static void on_asleep(void *ctx, uint32_t slot, pid_t pid, pid_t tid, bool at_en
 	waits->sleepers[waits->nsleepers++] = sleeper;
 }
 
-struct waits *waits_new(struct tracer *tracer, struct accounts *accounts, struct session *session)
+struct waits *waits_new(struct tracer *tracer, struct accounts *accounts, struct session *session,
+			struct user_symbols *symbols)
 {
 	struct waits *waits = calloc(1, sizeof(*waits));
 
@@ -288,9 +293,10 @@ struct waits *waits_new(struct tracer *tracer, struct accounts *accounts, struct
 	waits->wakers = wakers_new(tracer, session);
 	waits->holders = holders_new(tracer, session);
 	waits->files = fd_names_new();
+	waits->user_stacks = user_stacks_new(tracer_map_fd(tracer, "stacks"), symbols);
 	/* With type data a sleeper is read when it is woken, whenever it went to sleep. */
 	waits->asks_at_begin = strcmp(session->capability.rung, "btf") != 0;
-	if (!waits->wakers || !waits->holders || !waits->files) {
+	if (!waits->wakers || !waits->holders || !waits->files || !waits->user_stacks) {
 		waits_free(waits);
 		return NULL;
 	}
@@ -311,6 +317,7 @@ void waits_free(struct waits *waits)
 	wakers_free(waits->wakers);
 	holders_free(waits->holders);
 	fd_names_free(waits->files);
+	user_stacks_free(waits->user_stacks);
 	free(waits);
 }
 
@@ -328,6 +335,7 @@ void waits_finish(struct waits *waits, const struct site_sampler *sites)
 		.tracer = waits->tracer,
 		.sites = sites,
 		.files = waits->files,
+		.user_stacks = waits->user_stacks,
 	};
 	int err = wait_report_fill(waits->session, &waits->raw, &sources);
 

@@ -240,6 +240,8 @@ static json_t *losses_json(const struct session_losses *losses)
 	json_put(&object, "stacks_dropped", json_count(losses->stacks_dropped));
 	json_put(&object, "holders_dropped", json_count(losses->holders_dropped));
 	json_put(&object, "events_lost", json_count(losses->events_lost));
+	json_put(&object, "samples_dropped", json_count(losses->samples_dropped));
+	json_put(&object, "faults_dropped", json_count(losses->faults_dropped));
 	json_put(&object, "clamped", json_count(losses->clamped));
 	json_put(&object, "block_unmatched", json_count(losses->block_unmatched));
 	json_put(&object, "block_unfinished", json_count(losses->block_unfinished));
@@ -282,11 +284,14 @@ json_t *report_json(const struct session *session, const struct verdict *verdict
 	json_put(&report, "stacks", traced ? json_stacks(session) : json_null());
 	json_put(&report, "waits", traced ? json_wait_coverage(session) : json_null());
 	json_put(&report, "block", session->block_known ? json_block(session) : json_null());
+	json_put(&report, "samples", json_oncpu(session));
+	json_put(&report, "faults", json_faults(session));
 	json_put(&report, "cpus", cpus_json(session));
 	json_put(&report, "cpu_holders", json_cpu_holders(session));
 	json_put(&report, "top_processes", json_top_processes(session));
 	json_put(&report, "pressure", json_pressure(session));
 	json_put(&report, "tegra", json_tegra(session));
+	json_put(&report, "cuda", traced ? json_cuda(&session->cuda) : json_null());
 	json_put(&report, "roofline",
 		 verdict->has_roofline
 			 ? roofline_json(&verdict->roofline_input, &verdict->roofline_point)

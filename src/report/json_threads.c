@@ -44,7 +44,7 @@ static json_t *faults_json(const struct thread_account *thread)
 
 	json_put(&faults, "minor", json_count(thread->minor_faults));
 	json_put(&faults, "major", json_count(thread->major_faults));
-	json_put(&faults, "wait_ns", json_null());
+	json_put(&faults, "wait_ns", json_count(thread->wait_ns[WAIT_FAULT]));
 	return faults;
 }
 
@@ -94,7 +94,9 @@ static json_t *thread_json(const struct thread_account *thread)
 	json_put(&object, "runq", runq_json(&thread->runq));
 	json_put(&object, "faults", faults_json(thread));
 	json_put(&object, "io", io_json(thread));
+	json_put(&object, "oncpu_samples", json_oncpu_samples(&thread->oncpu_samples));
 	json_put(&object, "schedstat", schedstat_json(thread));
+	json_put(&object, "cuda", json_thread_cuda(&thread->cuda));
 	json_put(&object, "gaps", json_count(thread->gaps));
 	return object;
 }

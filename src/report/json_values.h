@@ -31,6 +31,11 @@ json_t *json_block(const struct session *session);
 json_t *json_pressure(const struct session *session);
 json_t *json_cpu_holders(const struct session *session);
 json_t *json_top_processes(const struct session *session);
+json_t *json_oncpu(const struct session *session);
+json_t *json_oncpu_samples(const struct oncpu_samples *samples);
+json_t *json_faults(const struct session *session);
 json_t *json_tegra(const struct session *session);
+json_t *json_cuda(const struct cuda_summary *cuda);
+json_t *json_thread_cuda(const struct cuda_account *cuda); /* null when not measured */
 
 #endif

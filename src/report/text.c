@@ -11,7 +11,7 @@
 #define MAX_LINES    25
 #define MAX_ROWS     8 /* the line on groups left out included */
 #define MAX_NOTES    2
-#define MIN_ROWS     5 /* kept free for them when there is much evidence */
+#define MIN_ROWS     3 /* kept free for them when there is much evidence */
 #define MIN_EVIDENCE 3 /* lines of it, before lines on disks take their place */
 #define SYSTEM_LINES 3 /* on what the machine was short of */
 #define TEXT	     2048
@@ -108,8 +108,8 @@ static void gain(struct lines *lines, const struct verdict *verdict)
 	else
 		snprintf(text, sizeof(text),
 			 "the limiting path takes %s; without it at most %.1fx as fast%s%s%s",
-			 share, verdict->gain_bound, *verdict->gain_limit ? " (then " : "",
-			 verdict->gain_limit, *verdict->gain_limit ? " limits)" : "");
+			 share, verdict->gain_bound,
+			 *verdict->gain_limit ? ", then limited by " : "", verdict->gain_limit, "");
 	lines_label(lines, "gain", text, 2);
 }
 
@@ -224,11 +224,26 @@ static void machine(struct lines *lines, const struct session *session, bool ver
 /* The evidence of a log that is shown however long its phases and checklist are. */
 #define LOG_EVIDENCE 3
 
+/* Up to max lines on each of both. */
+/* Two lines each at most, in `room` lines altogether. */
+static void what_threads_do(struct lines *lines, const struct session *session,
+			    const struct thread_group *groups, size_t n, size_t room)
+{
+	size_t each = room < 4 ? (room + 1) / 2 : 2;
+
+	text_oncpu(lines, session, groups, n, room == NO_LIMIT ? room : each);
+	if (room > lines->n)
+		text_faults(lines, session,
+			    room == NO_LIMIT	     ? room
+			    : room - lines->n < each ? room - lines->n
+						     : each);
+}
+
 static void report(struct lines *lines, const struct session *session,
 		   const struct verdict *verdict, const struct thread_group *groups, size_t n,
 		   bool verbose)
 {
-	struct lines bound = {0}, middle = {0}, board = {0}, tail = {0};
+	struct lines bound = {0}, middle = {0}, causes = {0}, board = {0}, tail = {0};
 	bool log = session->tegra.state == TEGRA_LOG;
 	size_t table, left;
 
@@ -238,6 +253,7 @@ static void report(struct lines *lines, const struct session *session,
 	contributing(&bound, verdict);
 	notes(&bound, verdict, verbose ? NO_LIMIT : MAX_NOTES);
 
+	text_cuda(&board, session);
 	text_board(&board, session);
 	text_losses(&tail, session, verbose);
 	if (verbose)
@@ -253,6 +269,9 @@ static void report(struct lines *lines, const struct session *session,
 	if (verbose || table < left)
 		machine(&board, session, verbose, verbose ? NO_LIMIT : left - table);
 	left = MAX_LINES - 2 - bound.n - board.n - tail.n;
+	if (!log && (verbose || table < left))
+		what_threads_do(&causes, session, groups, n, verbose ? NO_LIMIT : left - table);
+	left -= causes.n;
 	if (log)
 		text_log(&middle, verdict, verbose ? NO_LIMIT : left - lines->n - LOG_EVIDENCE);
 	table = log ? middle.n : 1 + (n < MIN_ROWS ? n : MIN_ROWS);
@@ -268,6 +287,7 @@ static void report(struct lines *lines, const struct session *session,
 			    verbose	   ? NO_LIMIT
 			    : table < left ? table
 					   : left);
+	lines_move(lines, &causes);
 	blank(lines);
 	lines_move(lines, &board);
 	lines_move(lines, &tail);

@@ -129,6 +129,7 @@ void text_details(struct lines *lines, const struct session *session)
 		sensors(lines, "temp", tegra->temps_c, tegra->temps, 1, "C");
 		sensors(lines, "power", tegra->power_mw, tegra->rails, 0.001, "W");
 	}
+	text_cuda_details(lines, session);
 	for (int i = 0; i < capability->nmissing && i < SESSION_MISSING; i++) {
 		snprintf(text, sizeof(text), "%s: %s", capability->missing[i].what,
 			 capability->missing[i].why);

@@ -33,6 +33,14 @@ void text_process(char *dst, size_t size, const struct session *session, pid_t p
 void text_groups(struct lines *lines, const struct session *session,
 		 const struct thread_group *groups, size_t n, size_t max_lines);
 
+/*
+ * Library and function that the busiest groups are in, and how much of that is spinning; page faults
+ * where they cost time. Nothing where there is nothing to say; at most max lines each.
+ */
+void text_oncpu(struct lines *lines, const struct session *session,
+		const struct thread_group *groups, size_t n, size_t max);
+void text_faults(struct lines *lines, const struct session *session, size_t max);
+
 /* GPU, EMC, temperature and power, or what is missing. */
 void text_board(struct lines *lines, const struct session *session);
 
@@ -53,6 +61,10 @@ void text_losses(struct lines *lines, const struct session *session, bool verbos
 
 /* How long, on what, in which way. */
 void text_measured(struct lines *lines, const struct session *session);
+
+/* Waits for the GPU inside CUDA calls, and iterations; with -v every kind of call and the cost. */
+void text_cuda(struct lines *lines, const struct session *session);
+void text_cuda_details(struct lines *lines, const struct session *session);
 
 /* Only with -v: all threads with the identity; then CPUs, sensors, what is missing, overhead. */
 void text_threads(struct lines *lines, const struct session *session);

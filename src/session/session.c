@@ -84,6 +84,7 @@ void session_init(struct session *session)
 	session->throttle.cpu_clock_share = NAN;
 	session->throttle.margin_c = session->throttle.trip_c = NAN;
 	tegra_summary_init(&session->tegra);
+	cuda_summary_init(&session->cuda);
 	session->overhead.events = UNKNOWN_COUNT;
 	session->overhead.ns_per_switch = NAN;
 	session->overhead.cpu_share = NAN;
@@ -92,6 +93,7 @@ void session_init(struct session *session)
 	session->losses.block_unmatched = UNKNOWN_COUNT;
 	session->losses.block_unfinished = UNKNOWN_COUNT;
 	session->losses.block_dropped = UNKNOWN_COUNT;
+	session->faults.rss_growth_bytes = UNKNOWN_COUNT;
 }
 
 void session_free(struct session *session)
@@ -99,6 +101,12 @@ void session_free(struct session *session)
 	for (size_t i = 0; i < session->nstacks; i++)
 		free(session->stacks[i].frames);
 	free(session->stacks);
+	for (size_t i = 0; i < session->noncpu_stacks; i++)
+		free(session->oncpu_stacks[i].frames);
+	free(session->oncpu_stacks);
+	free(session->oncpu);
+	free(session->faults.sites);
+	free(session->faults.series);
 	free(session->edges);
 	free(session->block);
 	free(session->threads);
@@ -141,11 +149,13 @@ static void thread_account_init(struct thread_account *thread)
 	thread->switches_involuntary = UNKNOWN_COUNT;
 	thread->minor_faults = UNKNOWN_COUNT;
 	thread->major_faults = UNKNOWN_COUNT;
+	oncpu_samples_init(&thread->oncpu_samples);
 	thread->schedstat_oncpu_ns = UNKNOWN_NS;
 	thread->schedstat_runq_ns = UNKNOWN_NS;
 	thread->io_reads = thread->io_writes = UNKNOWN_COUNT;
 	thread->io_read_bytes = thread->io_write_bytes = UNKNOWN_COUNT;
 	thread->io_queue_ns = thread->io_device_ns = UNKNOWN_NS;
+	cuda_account_init(&thread->cuda);
 }
 
 struct thread_account *session_add_thread(struct session *session)
@@ -263,6 +273,10 @@ void thread_account_merge(struct thread_account *into, const struct thread_accou
 	runq_merge(&into->runq, &from->runq);
 	add_known(&into->minor_faults, from->minor_faults);
 	add_known(&into->major_faults, from->major_faults);
+	add_known(&into->oncpu_samples.total, from->oncpu_samples.total);
+	add_known(&into->oncpu_samples.kernel, from->oncpu_samples.kernel);
+	add_known(&into->oncpu_samples.gpu_spin, from->oncpu_samples.gpu_spin);
+	add_known(&into->oncpu_samples.spin, from->oncpu_samples.spin);
 	add_known(&into->schedstat_oncpu_ns, from->schedstat_oncpu_ns);
 	add_known(&into->schedstat_runq_ns, from->schedstat_runq_ns);
 	add_known(&into->io_reads, from->io_reads);
@@ -271,6 +285,7 @@ void thread_account_merge(struct thread_account *into, const struct thread_accou
 	add_known(&into->io_write_bytes, from->io_write_bytes);
 	add_known(&into->io_queue_ns, from->io_queue_ns);
 	add_known(&into->io_device_ns, from->io_device_ns);
+	cuda_account_merge(&into->cuda, &from->cuda);
 	add_known(&into->gaps, from->gaps);
 }
 

@@ -18,6 +18,9 @@
 #include "session/board_info.h"
 #include "session/cpu_holders.h"
 #include "session/pressure.h"
+#include "session/faults.h"
+#include "session/oncpu.h"
+#include "session/cuda.h"
 #include "session/waits.h"
 
 #define UNKNOWN_NS    INT64_MIN
@@ -64,8 +67,10 @@ struct thread_account {
 	int64_t switches_involuntary;
 	struct runq_delay runq;
 
-	int64_t minor_faults; /* deltas from /proc; unknown for a thread that exited */
+	/* From /proc; of a thread that exited, what the fault probe counted, else unknown. */
+	int64_t minor_faults;
 	int64_t major_faults;
+	struct oncpu_samples oncpu_samples;
 	int64_t schedstat_oncpu_ns; /* the kernel's own books over the window; same caveat */
 	int64_t schedstat_runq_ns;
 
@@ -73,6 +78,7 @@ struct thread_account {
 	int64_t io_reads, io_writes;
 	int64_t io_read_bytes, io_write_bytes;
 	int64_t io_queue_ns, io_device_ns;
+	struct cuda_account cuda;
 
 	int64_t gaps; /* events that did not fit the state held; the sums stay exact */
 };
@@ -228,6 +234,8 @@ struct session_losses {
 	int64_t block_unmatched;  /* requests completed whose issue was not seen; may be unknown */
 	int64_t block_unfinished; /* issued, and not seen to complete for the rest of the window */
 	int64_t block_dropped;	  /* requests or rows that a full or busy table did not take */
+	int64_t samples_dropped;
+	int64_t faults_dropped; /* faults whose mapping was not kept; they are counted */
 	int64_t tegra_rejected;
 	int64_t identity_violations; /* threads whose sums differ from wall; must be 0 */
 };
@@ -285,7 +293,13 @@ struct session {
 	struct wait_coverage waits;
 	struct block_row *block; /* largest delay first */
 	size_t nblock;
-	bool block_known;     /* false: not measured */
+	bool block_known;	  /* false: not measured */
+	struct oncpu_site *oncpu; /* most samples first */
+	size_t noncpu;
+	struct oncpu_stack *oncpu_stacks; /* likewise; only with whole user stacks */
+	size_t noncpu_stacks;
+	int oncpu_hz; /* samples a second of CPU time; 0 = none were taken */
+	struct fault_summary faults;
 	int64_t threads_seen; /* threads accounted, exited and folded ones included */
 	struct cpu_account *cpus;
 	size_t ncpus;
@@ -300,6 +314,7 @@ struct session {
 	struct tegra_series series;
 	struct board_info board; /* in a log, only what the lines give away */
 	struct throttle_summary throttle;
+	struct cuda_summary cuda;
 	bool board_guessed; /* from the lines of a log */
 	struct session_losses losses;
 	struct overhead overhead;

@@ -25,6 +25,8 @@ LIMIT = 120
 
 
 def workload(name):
+    if name.endswith(".py"):
+        return os.path.join(os.path.dirname(__file__), "../workloads", name)
     return f"{BUILD}/tests/workloads/{name}"
 
 
@@ -108,6 +110,10 @@ def switches(row):
     return row["switches"]["voluntary"] + row["switches"]["involuntary"]
 
 
+def edges_of(report, row):
+    return [edge for edge in report["edges"] if edge["waiter"] == row["tid"]]
+
+
 def cpu_taken_ns():
     """IRQ, softirq and steal time of each CPU: the kernel leaves it out of a thread's books."""
     tick_ns = S // os.sysconf("SC_CLK_TCK")
@@ -136,7 +142,7 @@ def prefer(nice):
 class Load:
     """A workload: held before its load until go(), and after it until the end of the context."""
 
-    def __init__(self, folder, program, *args, env=None, nice=0):
+    def __init__(self, folder, program, *args, env=None, nice=0, prefix=()):
         self.folder = folder
         self.name = program
         folder.mkdir(exist_ok=True)
@@ -144,7 +150,7 @@ class Load:
         with open(folder / "truth.json", "wb") as out:
             # pylint: disable=consider-using-with
             self.process = subprocess.Popen(
-                [workload(program), *args, *notes], stdin=subprocess.DEVNULL, stdout=out,
+                [*prefix, workload(program), *args, *notes], stdin=subprocess.DEVNULL, stdout=out,
                 env=full_env(env), preexec_fn=functools.partial(prefer, nice))
         try:
             self.ready = self.wait_note("ready")

@@ -17,6 +17,13 @@ LOADS = {
     "forkers": (0, "forkers"),
     "exec-thread": (0, "exec_thread", "secs=0.5"),
     "exec-leader": (0, "exec_thread", "leader=1", "secs=0.5"),
+    "waits-sync": (-20, "waits_sync"),
+    "waits-ipc": (-20, "waits_ipc"),
+    "waits-disk": (-20, "waits_disk", "swap=file"),
+    "fast-disk": (-20, "waits_disk", "reads=0", "writes=0", "count=2003"),
+    "gil": (-20, "gil.py"),
+    "gil-timeout": (-20, "gil.py", "hold_ms=0", "interval_ms=5"),
+    "quota": (-20, "hog", "n=1", "quota=20", "secs=2"),
     "exec-orphan": (0, "exec_thread", "orphan=1", "orphan_ms=307", "secs=0.5"),
 }
 

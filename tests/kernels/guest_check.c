@@ -206,6 +206,35 @@ static void agree(struct agreement *with, int side, const json_t *row, int64_t t
 	with->worst[side] = further(with->worst[side], off_by(ours, theirs));
 }
 
+/*
+ * The probes on perf events load and count. Few samples are no failure: the timer of an emulated CPU
+ * that its host took away fires once for all that it missed.
+ */
+static void check_perf(const struct run *run)
+{
+	const json_t *samples = json_object_get(run->report, "samples");
+	const json_t *faults = json_object_get(run->report, "faults");
+	int64_t seen = 0, expected = 0;
+	char own[64];
+	size_t i;
+	json_t *one;
+
+	json_array_foreach(samples, i, one)
+	{
+		seen += number(one, "samples");
+	}
+	json_array_foreach(run->rows, i, one)
+	{
+		expected += number(one, "oncpu_ns") * 99 / 1000000000;
+	}
+	snprintf(own, sizeof(own), "%s", name);
+	snprintf(name, sizeof(name), "%.50s-perf", own);
+	verdict(json_is_array(samples) && json_is_object(faults) && seen > expected / 10 &&
+			seen <= expected + expected / 5 + 5,
+		"%" PRId64 " samples of %" PRId64 ", %" PRId64 " minor faults", seen, expected,
+		number(faults, "minor"));
+}
+
 static void check_hog(const struct run *run)
 {
 	static const char *const keys[] = {"schedstat.oncpu_ns", "schedstat.runq_ns"};
@@ -230,6 +259,7 @@ static void check_hog(const struct run *run)
 		"%.2f %%, gaps %" PRId64,
 		window.worst[0] * 100, window.worst[1] * 100, itself.worst[0] * 100,
 		itself.worst[1] * 100, unknown * 100, gaps(run));
+	check_perf(run);
 }
 
 static void check_sleepers(const struct run *run)
@@ -341,6 +371,37 @@ static void check_stopped(const struct run *run)
 		low / 1000000, high / 1000000, least / 1000000, most / 1000000);
 }
 
+/* Argument registers, uprobes and their returns: every call counted, and its time. */
+static void check_cuda(const struct run *run)
+{
+	static const char *const counts[] = {"sync_calls",     "polls",	 "launches",
+					     "graph_launches", "copies", "copy_bytes"};
+	const json_t *row = find(run->rows, "comm", "infer-0");
+	const json_t *books = find(run->books, "name", "infer-0");
+	const json_t *cuda = json_object_get(row, "cuda");
+	int64_t queued = runq(row), sync = number(cuda, "sync_ns"), most = number(books, "sync_ns");
+	int64_t lost = number(run->report, "cuda.lost"),
+		nested = number(run->report, "cuda.nested");
+	const char *wrong = NULL;
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		if (number(cuda, counts[i]) != number(books, counts[i]))
+			wrong = counts[i];
+	}
+	verdict(!wrong && lost == 3 && nested == 19 && sync <= most &&
+			(double)sync > 0.95 * (double)most - (double)queued,
+		"%s%s; in waits %+.2f %%, spinning %+.2f %%; lost %" PRId64 ", nested %" PRId64
+		", %" PRId64 " ns a call",
+		wrong ? wrong : "every call counted", wrong ? " differ" : "",
+		off_by(sync, most) * 100,
+		off_by(number(cuda, "spin_ns"),
+		       number(books, "sync_cpu_ns") + number(books, "poll_cpu_ns")) *
+			100,
+		lost, nested,
+		(int64_t)json_real_value(
+			json_object_get(json_object_get(run->report, "cuda"), "ns_per_call")));
+}
+
 static int check_demo(const char *wanted, const char *path)
 {
 	const json_t *found = json_object_get(load(path), "verdict");
@@ -356,8 +417,10 @@ static int check_load(const char *which, char **args)
 		const char *which;
 		void (*check)(const struct run *run);
 	} checks[] = {
-		{"hog", check_hog},	{"sleepers", check_sleepers}, {"pingpong", check_pingpong},
-		{"churn", check_churn}, {"exec_thread", check_exec},  {"stopped", check_stopped},
+		{"hog", check_hog},	      {"sleepers", check_sleepers},
+		{"pingpong", check_pingpong}, {"churn", check_churn},
+		{"exec_thread", check_exec},  {"stopped", check_stopped},
+		{"libcuda.so.1", check_cuda},
 	};
 	struct run run = {.rung = args[1]};
 

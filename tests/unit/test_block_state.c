@@ -100,7 +100,7 @@ static struct tt_block_event event(const char *rwbs, __u64 sector, __u32 bytes)
 {
 	struct tt_block_event e = {.dev = DEV, .sector = sector, .bytes = bytes};
 
-	tt_block_decode(&e, rwbs[0], rwbs[1]);
+	tt_block_decode(&e, rwbs[0], rwbs[0] ? rwbs[1] : 0);
 	return e;
 }
 

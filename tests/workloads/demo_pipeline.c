@@ -3,130 +3,110 @@
  * A stand-in for an inference program: capture -> preproc-N -> infer -> postproc, with bounded
  * queues between them, on the GPU of fakegpu.h. What limits it is known by construction.
  *
- *   scenario=balanced   cpu-bound | compute | cpu-starved | balanced | idle; see the table below.
- *                       It only sets the defaults of what follows:
- *   period_us           camera period; 0: a file, always ready
- *   capture_us preproc_us launch_us post_us   CPU time a frame in each stage (thread CPU time)
- *   gpu_us              GPU time a frame
+ *   scenario=balanced   one of the table below, which only sets the defaults of what follows:
+ *   period_us           a frame each period; 0: always ready
+ *   input=timer         what the camera is: timer, or net, a process "camera" that sends each frame
+ *                       over TCP
+ *   reads               reads of the file that a frame is read from, on a disk made slow; 0: no file
+ *   capture_us preproc_us infer_us post_us   CPU time a frame in each stage (thread CPU time)
+ *   jobs launch_us gpu_us   GPU jobs a frame; of each the CPU time to launch it, and the GPU's
+ *   faults              pages of a model larger than memory that infer touches for each frame
+ *   hold_us             a thread "calibrator" holds a mutex for so long, most of it asleep, and lets
+ *                       go for a twelfth of it; preproc threads compute under that mutex. 0: none
  *   preprocs            preproc threads      depth   frames a queue holds
  *   cpu                 CPU of all threads; -1: not pinned (cpu-starved: the last)
  *   hogs                processes "foreign_hog" of a session of their own that burn that CPU
  *                       (or any) from the go to the end of the load
- *   wait=blocking       how infer waits for the GPU: blocking (sleeps) or spinning (burns)
+ *   wait                how infer waits for the GPU: blocking (sleeps) or spinning (burns)
+ *   gpu=auto            through libcuda.so.1, the stand-in for it that lies beside this program,
+ *                       or without (book); auto: through it where it is there
+ *   dir=/var/tmp        where files are; it must be on a disk
  *
- * The hogs are orphans by design: neither children nor threads of the traced program.
+ * The hogs and the camera are orphans by design: neither children nor threads of the traced program.
  */
 #include "workload.h"
-#include "fakegpu.h"
+#include "demo_storage.h"
+#include "frames.h"
+#include "gpu_calls.h"
+#include "orphan.h"
 
-#define MAX_DEPTH 101
-#define MAX_HOGS  101
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#define FRAME_BYTES 4096
 
 struct scenario {
-	const char *name;
-	int period_us, capture_us, preproc_us, launch_us, gpu_us, post_us;
-	int preprocs, depth, hogs;
+	const char *name, *wait;
+	int period_us, capture_us, preproc_us, infer_us, launch_us, gpu_us, post_us;
+	int preprocs, depth, jobs, hogs, reads, faults, hold_us;
 	bool pinned;
 };
 
+#define COMPUTE                                                                                   \
+	.capture_us = 101, .preproc_us = 2003, .launch_us = 101, .gpu_us = 15013, .post_us = 499, \
+	.preprocs = 2, .depth = 7
+
+#define LIGHT .capture_us = 101, .preproc_us = 1009, .gpu_us = 4001, .post_us = 499, .depth = 3
+
 static const struct scenario scenarios[] = {
-	/* name, period, capture, preproc, launch, gpu, post; preprocs, depth, hogs, pinned */
-	{"balanced", 0, 101, 6007, 2003, 9001, 1009, 1, 2, 0, false},
-	{"cpu-bound", 0, 101, 14009, 199, 4001, 499, 1, 3, 0, false},
-	{"compute", 0, 101, 2003, 101, 15013, 499, 2, 7, 0, false},
-	{"cpu-starved", 0, 101, 6007, 2003, 9001, 1009, 1, 2, 3, true},
-	{"idle", 500009, 101, 503, 101, 997, 101, 1, 2, 0, false},
+	{"balanced", .capture_us = 101, .preproc_us = 6007, .infer_us = 2003, .gpu_us = 9001,
+	 .post_us = 1009, .depth = 2},
+	{"cpu-bound", .capture_us = 101, .preproc_us = 14009, .infer_us = 199, .gpu_us = 4001,
+	 .post_us = 499, .depth = 3},
+	{"compute", COMPUTE},
+	{"gpu-blocking", COMPUTE},
+	{"gpu-spinning", COMPUTE, .wait = "spinning"},
+	{"cpu-starved", .capture_us = 101, .preproc_us = 6007, .infer_us = 2003, .gpu_us = 9001,
+	 .post_us = 1009, .depth = 2, .hogs = 3, .pinned = true},
+	{"io-bound", LIGHT, .reads = 7},
+	{"memory-pressure", LIGHT, .faults = 101},
+	{"lock", .capture_us = 101, .preproc_us = 1009, .gpu_us = 1009, .post_us = 101,
+	 .preprocs = 3, .depth = 3, .hold_us = 12007},
+	{"launch", .capture_us = 101, .preproc_us = 499, .launch_us = 41, .gpu_us = 7, .jobs = 199,
+	 .post_us = 101, .depth = 3},
+	{"input-limited", .period_us = 33013, .capture_us = 101, .preproc_us = 2003,
+	 .launch_us = 101, .gpu_us = 5003, .post_us = 499, .depth = 2},
+	{"idle", .period_us = 500009, .capture_us = 101, .preproc_us = 503, .launch_us = 101,
+	 .gpu_us = 997, .post_us = 101, .depth = 2},
 };
 
-enum { V_FRAMES, V_ASKED, V_BURNED, V_IN, V_OUT, V_TIMER, V_GPU, V_GPU_WAIT, V_MAX };
+#define NSCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
+
+enum {
+	V_FRAMES,
+	V_ASKED,
+	V_BURNED,
+	V_IN,
+	V_OUT,
+	V_INPUT,
+	V_DISK,
+	V_LOCK,
+	V_FAULT,
+	V_LAUNCH,
+	V_GPU,
+	V_GPU_WAIT,
+	V_MAX
+};
 
 static const char *const vals[] = {
 	[V_FRAMES] = "frames",	      [V_ASKED] = "requested_cpu_ns",
 	[V_BURNED] = "burned_cpu_ns", [V_IN] = "wait_in_ns", /* for a frame from the stage before */
 	[V_OUT] = "wait_out_ns",			     /* for room in the queue to the next */
-	[V_TIMER] = "wait_timer_ns",  [V_GPU] = "gpu_busy_ns",
+	[V_INPUT] = "wait_input_ns",  [V_DISK] = "wait_disk_ns",
+	[V_LOCK] = "wait_lock_ns",    [V_FAULT] = "wait_fault_ns",
+	[V_LAUNCH] = "launch_ns",     [V_GPU] = "gpu_busy_ns",
 	[V_GPU_WAIT] = "gpu_wait_ns", [V_MAX] = NULL,
 };
 
-struct queue {
-	pthread_mutex_t lock;
-	pthread_cond_t filled, emptied;
-	uint64_t frame[MAX_DEPTH];
-	int first, count, writers;
-};
+_Static_assert(V_MAX < WL_MAX_VALS, "no room for the values");
 
-struct foreign {
-	pid_t pid;
-	_Atomic uint64_t cpu_ns;
-};
-
-static struct queue raw, ready, results;
-static int depth;
-static uint64_t period_ns, capture_ns, preproc_ns, launch_ns, gpu_ns, post_ns;
-static bool spinning;
-static struct fakegpu *gpu;
+static struct frames raw, ready, results;
+static uint64_t period_ns, capture_ns, preproc_ns, infer_ns, gpu_ns, post_ns, hold_ns;
+static int jobs, reads, faults, one_cpu, camera_fd = -1, camera_out = -1;
+static bool over_net;
+static pthread_mutex_t calibration = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t first_out_ns, last_out_ns, latency_sum_ns, latency_max_ns;
-static struct foreign *foreign;
-static int nforeign, one_cpu, life[2];
 static const struct scenario *scenario;
-
-/* queues: a frame is the time at which it was captured */
-
-static void queue_init(struct queue *q, int writers)
-{
-	pthread_mutex_init(&q->lock, NULL);
-	pthread_cond_init(&q->filled, NULL);
-	pthread_cond_init(&q->emptied, NULL);
-	q->writers = writers;
-}
-
-static void push(struct wl_thread *t, struct queue *q, uint64_t frame)
-{
-	uint64_t t0;
-
-	pthread_mutex_lock(&q->lock);
-	if (q->count == depth) {
-		t0 = wl_now();
-		while (q->count == depth)
-			pthread_cond_wait(&q->emptied, &q->lock);
-		t->val[V_OUT] += wl_now() - t0;
-	}
-	q->frame[(q->first + q->count++) % depth] = frame;
-	pthread_cond_signal(&q->filled);
-	pthread_mutex_unlock(&q->lock);
-}
-
-/* False: empty, and nobody is left who writes. */
-static bool pop(struct wl_thread *t, struct queue *q, uint64_t *frame)
-{
-	uint64_t t0;
-	bool got;
-
-	pthread_mutex_lock(&q->lock);
-	if (!q->count && q->writers) {
-		t0 = wl_now();
-		while (!q->count && q->writers)
-			pthread_cond_wait(&q->filled, &q->lock);
-		t->val[V_IN] += wl_now() - t0;
-	}
-	got = q->count > 0;
-	if (got) {
-		*frame = q->frame[q->first];
-		q->first = (q->first + 1) % depth;
-		q->count--;
-		pthread_cond_signal(&q->emptied);
-	}
-	pthread_mutex_unlock(&q->lock);
-	return got;
-}
-
-static void leave(struct queue *q)
-{
-	pthread_mutex_lock(&q->lock);
-	q->writers--;
-	pthread_cond_broadcast(&q->filled);
-	pthread_mutex_unlock(&q->lock);
-}
 
 /* stages */
 
@@ -137,72 +117,123 @@ static void work(struct wl_thread *t, uint64_t ns)
 		t->val[V_BURNED] += wl_burn(ns);
 }
 
-static void capture_wait(struct wl_thread *t, uint64_t *next)
+/* A camera drops the frames that nobody takes. */
+static void wait_period(uint64_t *next)
 {
 	uint64_t now = wl_now();
 
-	if (!period_ns)
-		return;
-	/* A camera drops the frames that nobody takes. */
 	while (*next <= now)
 		*next += period_ns;
-	wl_pass(*next - now);
-	t->val[V_TIMER] += wl_now() - now;
+	wl_sleep_until(*next);
+}
+
+/* False: the camera is gone. */
+static bool receive_frame(void)
+{
+	static char frame[FRAME_BYTES];
+
+	return recv(camera_fd, frame, sizeof(frame), MSG_WAITALL) == sizeof(frame);
+}
+
+static bool capture_frame(struct wl_thread *t, uint64_t *next)
+{
+	uint64_t t0 = wl_now();
+	bool got = true;
+
+	if (over_net)
+		got = receive_frame();
+	else if (period_ns)
+		wait_period(next);
+	t->val[V_INPUT] += wl_now() - t0;
+	if (reads) {
+		t0 = wl_now();
+		storage_read_frame(reads);
+		t->val[V_DISK] += wl_now() - t0;
+	}
+	return got && !wl_stopped();
 }
 
 static void capture(struct wl_thread *t)
 {
 	uint64_t next = wl_now(), frame;
 
-	for (;;) {
-		capture_wait(t, &next);
-		if (wl_stopped())
-			break;
+	while (capture_frame(t, &next)) {
 		frame = wl_now();
 		work(t, capture_ns);
-		push(t, &raw, frame);
+		frames_push(&raw, frame, &t->val[V_OUT]);
 		t->val[V_FRAMES]++;
 	}
-	leave(&raw);
+	frames_leave(&raw);
 }
 
 static void preproc(struct wl_thread *t)
 {
-	uint64_t frame;
+	uint64_t frame, t0;
 
-	while (pop(t, &raw, &frame)) {
+	while (frames_pop(&raw, &frame, &t->val[V_IN])) {
+		if (hold_ns) {
+			t0 = wl_now();
+			pthread_mutex_lock(&calibration);
+			t->val[V_LOCK] += wl_now() - t0;
+		}
 		work(t, preproc_ns);
-		push(t, &ready, frame);
+		if (hold_ns)
+			pthread_mutex_unlock(&calibration);
+		frames_push(&ready, frame, &t->val[V_OUT]);
 		t->val[V_FRAMES]++;
 	}
-	leave(&ready);
+	frames_leave(&ready);
+}
+
+static void calibrator(struct wl_thread *t)
+{
+	while (!wl_stopped()) {
+		pthread_mutex_lock(&calibration);
+		work(t, hold_ns / 10);
+		wl_sleep(hold_ns - hold_ns / 10);
+		pthread_mutex_unlock(&calibration);
+		wl_sleep(hold_ns / 12);
+		t->val[V_FRAMES]++;
+	}
+}
+
+static void run_on_gpu(struct wl_thread *t)
+{
+	uint64_t t0 = wl_now();
+	int i;
+
+	for (i = 0; i < jobs; i++)
+		gpu_calls_launch(gpu_ns);
+	t->val[V_LAUNCH] += wl_now() - t0;
+	t->val[V_GPU] += (uint64_t)jobs * gpu_ns;
+	t0 = wl_now();
+	gpu_calls_wait();
+	t->val[V_GPU_WAIT] += wl_now() - t0;
 }
 
 static void infer(struct wl_thread *t)
 {
-	uint64_t frame, fence, t0;
+	uint64_t frame, t0;
 
-	while (pop(t, &ready, &frame)) {
-		work(t, launch_ns);
-		fence = fakegpu_submit(gpu, gpu_ns);
-		t->val[V_GPU] += gpu_ns;
-		t0 = wl_now();
-		if (spinning)
-			fakegpu_wait_spinning(fence);
-		else
-			fakegpu_wait_blocking(fence);
-		t->val[V_GPU_WAIT] += wl_now() - t0;
-		push(t, &results, frame);
+	while (frames_pop(&ready, &frame, &t->val[V_IN])) {
+		if (faults) {
+			t0 = wl_now();
+			storage_touch_model(faults);
+			t->val[V_FAULT] += wl_now() - t0;
+		}
+		work(t, infer_ns);
+		run_on_gpu(t);
+		frames_push(&results, frame, &t->val[V_OUT]);
 		t->val[V_FRAMES]++;
 	}
-	leave(&results);
+	frames_leave(&results);
 }
 
 static void postproc(struct wl_thread *t)
 {
 	uint64_t frame, now;
 
-	while (pop(t, &results, &frame)) {
+	while (frames_pop(&results, &frame, &t->val[V_IN])) {
 		work(t, post_ns);
 		now = wl_now();
 		if (!t->val[V_FRAMES]++)
@@ -214,84 +245,46 @@ static void postproc(struct wl_thread *t)
 	}
 }
 
-/* foreign processes */
+/* the camera on the network */
 
-/* End of file on the pipe that the pipeline holds open: it is gone. */
-static bool alone(void)
+static void camera(struct orphan *o)
 {
-	char c;
+	static const char frame[FRAME_BYTES];
+	uint64_t next;
 
-	return read(life[0], &c, 1) == 0;
-}
-
-static void foreign_hog(struct foreign *f)
-{
-	prctl(PR_SET_NAME, "foreign_hog");
-	close(life[1]);
-	if (one_cpu >= 0)
-		wl_pin(0, one_cpu);
-	f->pid = getpid();
-	while (!atomic_load(&wl.sh->go) && !alone())
-		wl_sleep(WL_MSEC);
-	while (!wl_stopped() && !alone()) {
-		wl_burn(5 * WL_MSEC);
-		atomic_store(&f->cpu_ns, wl_cpu_ns());
-	}
-	_exit(0);
-}
-
-static void start_foreign(struct foreign *f)
-{
-	pid_t pid = fork();
-	int status;
-
-	if (pid < 0)
-		wl_die(WL_FAIL, "fork: %s", strerror(errno));
-	if (!pid) {
-		setsid();
-		pid = fork();
-		if (!pid)
-			foreign_hog(f);
-		_exit(pid < 0);
-	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	while (!*(volatile pid_t *)&f->pid)
-		wl_sleep(WL_MSEC);
-}
-
-static void start_foreigners(void)
-{
-	int i;
-
-	if (!nforeign)
+	(void)o;
+	close(camera_fd);
+	if (!orphan_wait_go())
 		return;
-	foreign = mmap(NULL, sizeof(*foreign) * MAX_HOGS, PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (foreign == MAP_FAILED || pipe2(life, O_CLOEXEC | O_NONBLOCK))
-		wl_die(WL_FAIL, "foreign processes: %s", strerror(errno));
-	wl_signals(SIG_BLOCK);
-	for (i = 0; i < nforeign; i++)
-		start_foreign(&foreign[i]);
-	wl_signals(SIG_UNBLOCK);
+	next = wl_now();
+	while (!wl_stopped() && !orphan_alone()) {
+		wait_period(&next);
+		if (send(camera_out, frame, sizeof(frame), MSG_NOSIGNAL) < 0)
+			return;
+	}
+}
+
+static void open_camera(void)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET};
+	int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t len = sizeof(at);
+
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	camera_out = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (server < 0 || camera_out < 0 || bind(server, (struct sockaddr *)&at, len) ||
+	    listen(server, 1) || getsockname(server, (struct sockaddr *)&at, &len) ||
+	    connect(camera_out, (struct sockaddr *)&at, len) ||
+	    (camera_fd = accept4(server, NULL, NULL, SOCK_CLOEXEC)) < 0)
+		wl_die(WL_FAIL, "camera: %s", strerror(errno));
+	close(server);
+	orphan_add("camera", camera, NULL);
+	close(camera_out);
 }
 
 /* the truth */
 
-static void truth_foreign(struct wl_json *j)
-{
-	int i;
-
-	wl_open(j, "foreign", '[');
-	for (i = 0; i < nforeign; i++) {
-		wl_open(j, NULL, '{');
-		wl_str(j, "name", "foreign_hog");
-		wl_i64(j, "pid", foreign[i].pid);
-		wl_u64(j, "cpu_ns", foreign[i].cpu_ns);
-		wl_close(j, '}');
-	}
-	wl_close(j, ']');
-}
+static struct wl_thread *infer_thread;
 
 static void truth_stages(struct wl_json *j)
 {
@@ -312,7 +305,7 @@ static void truth_stages(struct wl_json *j)
 
 static void truth(struct wl_json *j)
 {
-	const struct wl_thread *in = &wl.sh->th[wl.nth - 2], *out = &wl.sh->th[wl.nth - 1];
+	const struct wl_thread *in = infer_thread, *out = in + 1;
 	double frames = (double)out->val[V_FRAMES], length = (double)(wl.end_ns - wl.start_ns);
 
 	wl_str(j, "scenario", scenario->name);
@@ -323,9 +316,12 @@ static void truth(struct wl_json *j)
 	wl_real(j, "latency_max_us", (double)latency_max_ns / 1e3);
 	wl_u64(j, "gpu_busy_ns", in->val[V_GPU]);
 	wl_ratio(j, "gpu_busy_share", (double)in->val[V_GPU], length);
-	wl_str(j, "gpu_wait", spinning ? "spinning" : "blocking");
+	wl_str(j, "gpu_wait", gpu_calls.spinning ? "spinning" : "blocking");
+	wl_str(j, "gpu_via", gpu_calls.via);
+	wl_bool(j, "limited", storage.limited);
+	wl_str(j, "why", storage.limited ? "" : confine.why);
 	truth_stages(j);
-	truth_foreign(j);
+	orphan_json(j);
 }
 
 /* setting up */
@@ -335,10 +331,12 @@ static const struct scenario *find_scenario(void)
 	const char *name = wl_arg_str("scenario", scenarios[0].name);
 	size_t i;
 
-	for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
+	for (i = 0; i < NSCENARIOS; i++)
 		if (!strcmp(name, scenarios[i].name))
 			return &scenarios[i];
-	wl_die(WL_USAGE, "scenario=%s: balanced, cpu-bound, compute, cpu-starved or idle", name);
+	for (i = 0; i < NSCENARIOS; i++)
+		fprintf(stderr, "%s ", scenarios[i].name);
+	wl_die(WL_USAGE, "scenario=%s: none of these", name);
 }
 
 static uint64_t arg_us(const char *key, int def)
@@ -346,57 +344,89 @@ static uint64_t arg_us(const char *key, int def)
 	return (uint64_t)wl_arg_int(key, def, 0, 60000000) * WL_USEC;
 }
 
-static void stage(struct wl_thread *t)
+static int arg_count(const char *key, int def, int min, int max)
+{
+	return (int)wl_arg_int(key, def < min ? min : def, min, max);
+}
+
+static bool arg_choice(const char *key, const char *def, const char *first, const char *second)
+{
+	const char *value = wl_arg_str(key, def ? def : first);
+
+	if (strcmp(value, first) && strcmp(value, second))
+		wl_die(WL_USAGE, "%s=%s: not %s or %s", key, value, first, second);
+	return !strcmp(value, second);
+}
+
+static struct wl_thread *stage(struct wl_thread *t)
 {
 	t->cpu = one_cpu;
 	t->val_names = vals;
+	return t;
 }
 
-static void add_stages(int npreproc)
+static void add_stages(int preprocs, int depth)
 {
 	int i;
 
-	queue_init(&raw, 1);
-	queue_init(&ready, npreproc);
-	queue_init(&results, 1);
+	frames_init(&raw, depth, 1);
+	frames_init(&ready, depth, preprocs);
+	frames_init(&results, depth, 1);
 	stage(wl_add(capture, "capture"));
-	for (i = 0; i < npreproc; i++)
+	for (i = 0; i < preprocs; i++)
 		stage(wl_add(preproc, "preproc-%d", i));
-	stage(wl_add(infer, "infer"));
+	infer_thread = stage(wl_add(infer, "infer"));
 	stage(wl_add(postproc, "postproc"));
+	if (hold_ns)
+		stage(wl_add(calibrator, "calibrator"));
+	if (faults && !storage.limited)
+		stage(wl_add(storage_evict, "evictor"));
 }
 
-static void read_args(int *npreproc)
+static void read_times(const struct scenario *s)
 {
-	const struct scenario *s = scenario = find_scenario();
-	const char *how;
-
 	period_ns = arg_us("period_us", s->period_us);
 	capture_ns = arg_us("capture_us", s->capture_us);
 	preproc_ns = arg_us("preproc_us", s->preproc_us);
-	launch_ns = arg_us("launch_us", s->launch_us);
+	infer_ns = arg_us("infer_us", s->infer_us);
 	gpu_ns = arg_us("gpu_us", s->gpu_us);
 	post_ns = arg_us("post_us", s->post_us);
-	*npreproc = (int)wl_arg_int("preprocs", s->preprocs, 1, 101);
-	depth = (int)wl_arg_int("depth", s->depth, 1, MAX_DEPTH);
-	nforeign = (int)wl_arg_int("hogs", s->hogs, 0, MAX_HOGS);
-	one_cpu = wl_arg_cpu("cpu", s->pinned ? wl_last_cpu() : -1);
-	how = wl_arg_str("wait", "blocking");
-	wl_args_done();
-	spinning = !strcmp(how, "spinning");
-	if (!spinning && strcmp(how, "blocking"))
-		wl_die(WL_USAGE, "wait=%s: not blocking or spinning", how);
+	hold_ns = arg_us("hold_us", s->hold_us);
 }
 
 int main(int argc, char **argv)
 {
-	int npreproc;
+	int preprocs, depth, hogs;
+	const char *dir, *gpu;
+	uint64_t launch_ns;
+	bool spinning;
 
 	wl_init("demo_pipeline", argc, argv, 3);
-	read_args(&npreproc);
-	gpu = fakegpu_open();
-	start_foreigners();
-	add_stages(npreproc);
+	scenario = find_scenario();
+	read_times(scenario);
+	launch_ns = arg_us("launch_us", scenario->launch_us);
+	jobs = arg_count("jobs", scenario->jobs, 1, 100003);
+	reads = arg_count("reads", scenario->reads, 0, 100003);
+	faults = arg_count("faults", scenario->faults, 0, 100003);
+	preprocs = arg_count("preprocs", scenario->preprocs, 1, 101);
+	depth = arg_count("depth", scenario->depth, 1, FRAMES_MAX);
+	hogs = arg_count("hogs", scenario->hogs, 0, ORPHAN_MAX - 1);
+	one_cpu = wl_arg_cpu("cpu", scenario->pinned ? wl_last_cpu() : -1);
+	over_net = arg_choice("input", NULL, "timer", "net") && period_ns;
+	spinning = arg_choice("wait", scenario->wait, "blocking", "spinning");
+	gpu = wl_arg_str("gpu", "auto");
+	dir = wl_arg_str("dir", "/var/tmp");
+	wl_args_done();
+	gpu_calls_open(gpu, spinning, launch_ns);
+	if (reads)
+		reads = storage_open_frames(dir, reads);
+	if (faults)
+		storage_open_model(dir);
+	while (hogs-- > 0)
+		orphan_add("foreign_hog", orphan_hog, (void *)(intptr_t)one_cpu);
+	if (over_net)
+		open_camera();
+	add_stages(preprocs, depth);
 	wl_launch();
 	wl_wait_load(wl.secs_ns);
 	return wl_finish(truth);

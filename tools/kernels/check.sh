@@ -11,9 +11,9 @@ build=${BUILD:-build}
 read -r -a postures <<<"${POSTURES:-btf no-btf no-tracefs memlock}"
 logs=$build/kernels
 initramfs=$logs/initramfs.cpio
-columns=(doctor verifier-btf verifier-tracepoint hog hog-tracepoint sleepers pingpong churn
-	exec_thread stopped demo beside attach-20-btf attach-20-tracepoint memlock-refused kernel-log)
-heads=(doctor verif/b verif/t hog hog/t sleep pingp churn exec stop demo beside att20/b att20/t
+columns=(doctor verifier-btf verifier-tracepoint hog hog-tracepoint hog-perf sleepers pingpong churn
+	exec_thread stopped cuda demo beside attach-20-btf attach-20-tracepoint memlock-refused kernel-log)
+heads=(doctor verif/b verif/t hog hog/t perf sleep pingp churn exec stop cuda demo beside att20/b att20/t
 	memlock klog)
 passed=0 failed=0 skipped=0
 rows=() failures=() skips=()

@@ -9,15 +9,19 @@
 STATIC := $(BUILD)/static
 STATIC_ARCHES := amd64 arm64
 STATIC_ARCH := $(or $(filter $(STATIC_ARCHES),$(ARCH)),amd64)
+STATIC_BPF_amd64 := x86
+STATIC_BPF_arm64 := arm64
 STATIC_TRIPLET_amd64 := x86_64-linux-gnu
 STATIC_TRIPLET_arm64 := aarch64-linux-gnu
 STATIC_MAX_BYTES := $(shell echo $$((6 * 1024 * 1024)))
 STATIC_CFLAGS := $(filter-out -g,$(CFLAGS)) -ffunction-sections -fdata-sections \
 	-ffile-prefix-map=$(CURDIR)=.
-STATIC_LDFLAGS := -static -Wl,--gc-sections -Wl,--build-id=sha1 -s
+# libdw would load libdebuginfod, which in a static binary brings another libc's: it finds none.
+STATIC_LDFLAGS := -static -Wl,--gc-sections -Wl,--build-id=sha1 -s -Wl,--wrap=dlopen
 
 # What runs inside the virtual machine.
-KERNELS_LOADS := hog sleepers pingpong churn exec_thread stopped demo_pipeline fake_tegrastats
+KERNELS_LOADS := hog sleepers pingpong churn exec_thread stopped demo_pipeline fake_tegrastats \
+	libcuda.so.1
 KERNELS_ALL   := 5.10 6.1 6.12 sid 5.10-rt 6.12-16k
 KERNELS_SHORT := 5.10 6.1
 
@@ -31,17 +35,29 @@ static-workloads: $(KERNELS_LOADS:%=$(STATIC)/$(STATIC_ARCH)/load/%) \
 
 # $(1): Debian architecture, $(2): GNU triplet. The libraries are Debian's, of that architecture.
 define static_rules
-$(STATIC)/$(1)/%.o: %.c | $(SKELS)
+# Programs that read registers are built for each architecture.
+$(STATIC)/$(1)/%.bpf.o: BPF_ARCH := $(STATIC_BPF_$(1))
+$(STATIC)/$(1)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h vmlinux/*.h)
+	$$(call msg,BPF,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CLANG) $$(BPFFLAGS) -c $$< -o $$@
+	$$(Q)$$(LLVM_STRIP) -g $$@
+
+$(STATIC)/$(1)/%.skel.h: $(STATIC)/$(1)/%.bpf.o
+	$$(call msg,SKEL,$$@)
+	$$(Q)$$(BPFTOOL) gen skeleton $$< name $$* > $$@
+
+$(STATIC)/$(1)/%.o: %.c | $(RUNGS:%=$(STATIC)/$(1)/%.skel.h)
 	$$(call msg,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$(2)-gcc $$(STATIC_CFLAGS) -MMD -MP -c $$< -o $$@
+	$$(Q)$(2)-gcc -I$(STATIC)/$(1) $$(STATIC_CFLAGS) -MMD -MP -c $$< -o $$@
 
 $(STATIC)/$(1)/src/report/schema.o: src/report/schema.json
 
-$(STATIC)/tegratrace-$(1): $(SRCS:%.c=$(STATIC)/$(1)/%.o)
+$(STATIC)/tegratrace-$(1): $(SRCS:%.c=$(STATIC)/$(1)/%.o) $(STATIC)/$(1)/tools/kernels/no_dlopen.o
 	$$(call msg,LINK,$$@)
 	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -o $$@ $$^ $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
-		$(PKG_CONFIG) --static --libs $(LIBS)) -lm
+		$(PKG_CONFIG) --static --libs $(LIBS)) -liberty -lm
 	$$(Q)size=$$$$(wc -c <$$@); [ "$$$$size" -le $(STATIC_MAX_BYTES) ] || \
 		{ echo "$$@: $$$$size bytes, more than $(STATIC_MAX_BYTES)" >&2; rm $$@; exit 1; }
 
@@ -50,6 +66,14 @@ $(STATIC)/$(1)/load/%: tests/workloads/%.c $(wildcard tests/workloads/*.h)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$(2)-gcc -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -Itests/workloads -static -s -o $$@ $$< \
 		-lpthread -lm
+
+# In one file with the library, whose name it bears: a uprobe needs no more.
+$(STATIC)/$(1)/load/libcuda.so.1: tests/workloads/cuda_linked.c tests/workloads/cuda_app.c \
+		$(wildcard tests/workloads/*.h tests/workloads/fakecuda/*)
+	$$(call msg,CC,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$(2)-gcc -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -Itests/workloads -static -o $$@ $$< \
+		tests/workloads/fakecuda/libcuda.c -lpthread -lm
 
 $(STATIC)/$(1)/load/guest_check: tests/kernels/guest_check.c
 	$$(call msg,CC,$$@)

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+Calls of the CUDA driver library, here the stand-in of tests/workloads/fakecuda: known numbers of
+calls, and waits whose length the workload takes itself.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from harness import (BUILD, Load, Trace, background, identity_errors, in_mounts, parse_json,
+                     parse_report, run_tool, runq_ns, trace_load, wait_for, workload)
+
+FOLDER = f"{BUILD}/tests/workloads"
+LIBRARY = f"{FOLDER}/libcuda.so.1"
+ALL = ("--cuda", "all")
+COUNTS = ("sync_calls", "polls", "launches", "graph_launches", "copies", "copy_bytes")
+
+# Only waits: cuda_app's other phases are short of them.
+WAITS_ONLY = ("events=0", "ctx=0", "polls=0", "htod=0", "dtoh=0", "copies=0", "launches=0",
+              "graphs=0", "waits=0")
+
+
+def environment(folder, wait="blocking", path=FOLDER, **more):
+    return {"FAKE_GPU_STATE": str(folder / "gpu"), "FAKE_CUDA_WAIT": wait,
+            "LD_LIBRARY_PATH": path, **more}
+
+
+def run(folder, rung, *args, program="cuda_app", options=ALL, wait="blocking", **more):
+    folder.mkdir(exist_ok=True)
+    return trace_load(folder, rung, program, *args, options=options, nice=-20,
+                      env=environment(folder, wait, **more))
+
+
+@pytest.fixture(scope="session", name="both")
+def fixture_both(tmp_path_factory):
+    """both(rung, wait): cuda_app with two threads, once each."""
+    results = {}
+
+    def get(rung, wait):
+        if (rung, wait) not in results:
+            folder = tmp_path_factory.mktemp(f"cuda-{rung}-{wait}")
+            results[rung, wait] = run(folder, rung, "threads=2", wait=wait)
+        return results[rung, wait]
+
+    return get
+
+
+def counts_differ(result, names):
+    wrong = []
+    for name in names:
+        row, truth = result.row(name)["cuda"], result.thread(name)
+        wrong += [(name, key, row[key], truth[key]) for key in COUNTS if row[key] != truth[key]]
+    return wrong
+
+
+def calls(result, kind):
+    return result.report["cuda"]["calls"][kind]["calls"]
+
+
+WAITS = ("blocking", "spinning")
+WORKERS = ("infer-0", "infer-1")
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_every_call_is_counted(both, rung, wait):
+    """64-bit byte counts in third, fourth and fifth arguments among them."""
+    result = both(rung, wait)
+    assert not counts_differ(result, WORKERS)
+    cuda = result.report["cuda"]
+    assert cuda["state"] == "attached" and cuda["mode"] == "all" and cuda["note"] is None
+    assert cuda["library"] == LIBRARY and cuda["libraries"] == 1
+    assert [calls(result, kind) for kind in
+            ("stream_sync", "event_sync", "ctx_sync", "copy_sync", "launch", "graph_launch",
+             "copy_async", "other")] == [2 * n for n in
+            (101, 31, 13, 17 + 19, 1009 + 101 + 31 + 13 + 5, 53, 211, 31 + 5 + 23)]
+    # cuMemcpyDtoH_v2 ends with a jump to cuStreamSynchronize, and has a second name.
+    assert (cuda["nested"], cuda["lost"], cuda["cut"]) == (2 * 19, 0, 0)
+    assert result.row("cuda_app")["cuda"]["sync_calls"] == 0
+    assert not identity_errors(result.report)
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_time_in_waits(both, rung, wait):
+    """
+    A probe is where the kernel likes to preempt: on a loaded machine that falls before the call
+    for us, and into it for the workload, which takes the time outside.
+    """
+    result = both(rung, wait)
+    for name in WORKERS:
+        row, truth = result.row(name), result.thread(name)
+        cuda, queued_ns = row["cuda"], runq_ns(row)
+        assert 0.97 * truth["sync_ns"] - queued_ns < cuda["sync_ns"] <= truth["sync_ns"]
+        # A pause of the virtual machine between two queries looks like work there.
+        queued_ns += result.taken_from(-1)
+        assert 0.97 * truth["poll_ns"] - queued_ns < cuda["poll_ns"] <= truth["poll_ns"]
+        assert cuda["launch_ns"] < truth["launch_ns"]
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_spinning_is_told_from_sleeping(both, rung, wait):
+    result = both(rung, wait)
+    for name in WORKERS:
+        row, truth = result.row(name), result.thread(name)
+        spin_ns = row["cuda"]["spin_ns"]
+        assert spin_ns == row["gpu_spin_ns"] <= row["oncpu_ns"]
+        assert spin_ns == pytest.approx(truth["sync_cpu_ns"] + truth["poll_cpu_ns"], rel=0.03,
+                                        abs=5e6)
+        in_sync_ns = spin_ns - truth["poll_cpu_ns"]
+        if wait == "blocking":
+            assert in_sync_ns < 0.05 * row["cuda"]["sync_ns"]
+        else:
+            assert in_sync_ns > 0.4 * row["cuda"]["sync_ns"]  # two threads and the machine's load
+
+
+def test_text_names_the_wait(tmp_path, rung):
+    result = run(tmp_path, rung, *WAITS_ONLY, "launches=1009", wait="spinning")
+    line = next(line for line in result.text.splitlines() if line.startswith("  gpu calls"))
+    assert "infer-N: " in line and "in cuStreamSynchronize, spinning; 1110 launches" in line
+
+
+def test_sync_alone_leaves_work_unprobed(tmp_path, rung):
+    result = run(tmp_path, rung, options=())
+    row, truth = result.row("infer-0")["cuda"], result.thread("infer-0")
+    assert row["sync_calls"] == truth["sync_calls"] and row["polls"] == truth["polls"]
+    assert {row[key] for key in ("launches", "graph_launches", "launch_ns", "copies",
+                                 "copy_bytes")} == {None}
+    assert calls(result, "launch") is None and calls(result, "copy_sync") == 17 + 19
+
+
+def test_linked_at_the_start(tmp_path, rung):
+    result = run(tmp_path, rung, program="cuda_linked", path="")
+    assert not counts_differ(result, ["infer-0"])
+    assert result.report["cuda"]["attached_ns"] == 0
+
+
+def test_loaded_later_where_it_was_expected(tmp_path, rung):
+    """Probed before it is loaded: the first call counts."""
+    result = run(tmp_path, rung, "settle_ms=0")
+    assert not counts_differ(result, ["infer-0"])
+    assert result.report["cuda"]["attached_ns"] == 0
+
+
+def test_loaded_later_from_elsewhere(tmp_path, rung):
+    """Found in the maps; its folder's name is hostile."""
+    folder = tmp_path / "a\033]0;x\007b"
+    folder.mkdir()
+    shutil.copy(LIBRARY, folder)
+    result = run(tmp_path, rung, f"lib={folder}/libcuda.so.1", "settle_ms=1500", path="")
+    assert not counts_differ(result, ["infer-0"])
+    cuda = result.report["cuda"]
+    assert cuda["attached_ns"] > 0 and cuda["library"].endswith("a\\x1b]0;x\\x07b/libcuda.so.1")
+
+
+def test_deleted_library(tmp_path):
+    shutil.copy(LIBRARY, tmp_path)
+    env = environment(tmp_path, path=str(tmp_path))
+    with Load(tmp_path, "cuda_app", *WAITS_ONLY, env=env, nice=-20) as load:
+        os.unlink(tmp_path / "libcuda.so.1")
+        shutil.copy(LIBRARY, tmp_path)  # another file under the same name
+        with Trace(tmp_path, "-p", str(load.pid), env=env) as trace:
+            trace.wait_attached()
+            load.go()
+            load.wait_done()
+            result = trace.stop()
+        result.truth = load.finish()
+    row = result.row("infer-0")["cuda"]
+    assert row["sync_calls"] == result.thread("infer-0")["sync_calls"] == 101
+
+
+def test_started_command(tmp_path, rung):
+    """From the first call of a command's life to its last."""
+    report = tmp_path / "report"
+    result = run_tool("-q", "--rung", rung, *ALL, f"--json={report}", "--",
+                      workload("cuda_app"), env=environment(tmp_path))
+    assert result.status == 0, result.err
+    result.report = parse_report(report.read_bytes())
+    result.truth = parse_json(result.text.splitlines()[0].encode())
+    assert not counts_differ(result, ["infer-0"])
+
+
+def test_container(tmp_path, rung):
+    """The library lies under a path that only the target's mount namespace has."""
+    prefix = in_mounts(f"mount -t tmpfs none /mnt && cp {LIBRARY} /mnt/")
+    env = environment(tmp_path, path="/mnt")
+    assert not os.path.exists("/mnt/libcuda.so.1")
+    with Load(tmp_path, "cuda_app", env=env, nice=-20, prefix=prefix) as load:
+        with Trace(tmp_path, "-p", str(load.pid), *ALL, rung=rung) as trace:
+            trace.wait_attached()
+            load.go()
+            load.wait_done()
+            result = trace.stop()
+        result.truth = load.finish()
+    assert result.report["cuda"]["library"] == "/mnt/libcuda.so.1"
+    assert not counts_differ(result, ["infer-0"])
+
+
+def test_processes_of_the_target(tmp_path, rung):
+    result = run(tmp_path, rung, "threads=2", "process=1")
+    assert not counts_differ(result, WORKERS)
+    assert len({result.row(name)["pid"] for name in WORKERS}) == 2
+
+
+def test_child_born_in_the_window(tmp_path, rung):
+    result = run(tmp_path, rung, "child=1")
+    row, truth = result.row("child")["cuda"], result.thread("infer-0")
+    assert [row[key] for key in COUNTS] == [truth[key] for key in COUNTS]
+    assert result.row("infer-0")["cuda"]["sync_calls"] == 0
+
+
+def test_foreign_process_with_the_same_library(tmp_path, rung):
+    env = environment(tmp_path)
+    with background(workload("cuda_app"), "iters=100003", "kernel_us=101", stdout=subprocess.DEVNULL,
+                    env={**os.environ, **env}):
+        result = run(tmp_path, rung, "kernel_us=503")
+    assert not counts_differ(result, ["infer-0"])
+    assert calls(result, "stream_sync") == 101
+
+
+def test_left_without_a_return(tmp_path, rung):
+    """Seven longjmps, the last of which only the next call shows; two threads that end inside."""
+    result = run(tmp_path, rung, "jumps=7", "doomed=2")
+    cuda = result.report["cuda"]
+    assert (cuda["lost"], cuda["cut"]) == (7, 2)
+    assert not counts_differ(result, ["infer-0"])
+    doomed = [row for row in result.rows if row["comm"] == "doomed"]
+    assert len(doomed) == 2
+    for row in doomed:
+        assert row["exited"] and row["cuda"]["sync_calls"] == 1
+        assert 53e6 <= row["cuda"]["sync_ns"] <= row["wall_ns"]
+        assert row["cuda"]["spin_ns"] < 0.1 * row["cuda"]["sync_ns"]
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_wait_under_way_at_the_end(tmp_path, rung, wait):
+    env = environment(tmp_path, wait)
+    with Load(tmp_path, "cuda_app", *WAITS_ONLY, "iters=0", "hang_ms=5003", env=env,
+              nice=-20) as load:
+        with Trace(tmp_path, "-p", str(load.pid), rung=rung, env=env) as trace:
+            trace.wait_attached()
+            load.go()
+            begin_ns = time.monotonic_ns()
+            time.sleep(1.5)
+            result = trace.stop()
+        load.finish()
+    row = result.row("infer-0")
+    length_ns = result.report["window"]["end_ns"] - begin_ns
+    assert result.report["cuda"]["cut"] == row["cuda"]["sync_calls"] == 1
+    # The load looks for its go every 7 ms.
+    assert row["cuda"]["sync_ns"] == pytest.approx(length_ns, rel=0.03)
+    if wait == "spinning":
+        # What a missed switch hides is in the account from the kernel's books.
+        least = 0.5 if row["gaps"] else 0.97
+        assert least * row["oncpu_ns"] < row["cuda"]["spin_ns"] <= row["oncpu_ns"]
+    else:
+        assert row["cuda"]["spin_ns"] < 0.03 * length_ns
+
+
+def test_one_event_for_each_probe(tmp_path):
+    """As on kernels before 6.6."""
+    result = run(tmp_path, "tracepoint", "jumps=3", TEGRATRACE_UPROBES="events")
+    assert not counts_differ(result, ["infer-0"])
+    assert result.report["cuda"]["lost"] == 3 and result.report["cuda"]["nested"] == 19
+
+
+def iterations(result):
+    return result.report["cuda"]["iterations"]
+
+
+@pytest.mark.parametrize("syncs, kernel_us", ((1, 20011), (3, 7019)))
+def test_iterations_by_their_rhythm(tmp_path, rung, syncs, kernel_us):
+    result = run(tmp_path, rung, *WAITS_ONLY, "iters=53", f"syncs={syncs}",
+                 f"kernel_us={kernel_us}", "work_us=211", options=())
+    found = iterations(result)
+    # k kernels of 1, 2, .. k times the length; waking up and launching make it longer
+    least_ns = 1000 * kernel_us * syncs * (syncs + 1) // 2 + 211000
+    assert found["source"] == "waits", found["note"]
+    assert (found["count"], found["waits_each"]) == (53, syncs)
+    assert least_ns < found["mean_ns"] < 1.15 * least_ns
+    assert found["p50_ns"] == pytest.approx(found["mean_ns"], rel=0.1)
+
+
+def test_no_rhythm_is_said(tmp_path):
+    found = iterations(run(tmp_path, "auto", *WAITS_ONLY, "kernel_us=211", "uneven=1"))
+    assert found["source"] is None and found["count"] is None and "--iter" in found["note"]
+
+
+@pytest.mark.parametrize("spec, program", (("app_iteration", "cuda_app"),
+                                           ("app_iteration@cuda_linked", "cuda_linked"),
+                                           ("usdt:cuda_app:iteration", "cuda_app"),
+                                           ("cuStreamSynchronize@libcuda.so", "cuda_app")))
+def test_iterations_by_a_probe(tmp_path, rung, spec, program):
+    """The tracepoint fires only while its semaphore is up."""
+    result = run(tmp_path, rung, *WAITS_ONLY, "threads=2", program=program,
+                 options=("--iter", spec, "--cuda", "off"))
+    found = iterations(result)
+    assert (found["source"], found["count"], found["waits_each"]) == ("probe", 202, None)
+    assert found["mean_ns"] > 2003000
+    assert result.report["cuda"]["state"] == "off" and result.row("infer-0")["cuda"] is None
+
+
+@pytest.mark.parametrize("spec", ("no_such_function", "usdt:cuda_app:nothing",
+                                  "app_iteration@libnothing.so"))
+def test_iteration_probe_that_is_not_there(tmp_path, spec):
+    result = run(tmp_path, "auto", *WAITS_ONLY, options=("--iter", spec))
+    found = iterations(result)
+    assert found["source"] is None and found["note"].startswith("--iter: ")
+    assert any(m["what"] == "iterations" for m in result.report["capability"]["missing"])
+    assert result.row("infer-0")["cuda"]["sync_calls"] == 101
+
+
+@pytest.mark.parametrize("options", (("--cuda", "most"), ("--iter", "usdt:x"), ("--iter", "@lib"),
+                                     ("--iter", "")))
+def test_bad_options(options):
+    assert run_tool(*options, "-p", "1").status == 2
+
+
+def test_without_the_library(tmp_path, rung, sleeper):
+    env = {"LD_LIBRARY_PATH": str(tmp_path)}
+    with Trace(tmp_path, "-p", str(sleeper.pid), rung=rung, env=env) as trace:
+        trace.wait_attached()
+        result = trace.stop()
+    cuda, row = result.report["cuda"], result.row("sleep")
+    assert cuda["state"] == "absent" and "libcuda.so.1" in cuda["note"]
+    assert row["cuda"] is None and row["gpu_spin_ns"] is None
+    assert any(m["what"] == "GPU calls" for m in result.report["capability"]["missing"])
+    assert "no process of the target has libcuda.so.1" in result.text
+
+
+def test_file_without_the_functions(tmp_path):
+    shutil.copy(f"/proc/{os.getpid()}/exe", tmp_path / "libcuda.so.1")
+    load = f"import mmap, time; f = open('{tmp_path}/libcuda.so.1', 'rb'); " \
+           "m = mmap.mmap(f.fileno(), 4096, prot=mmap.PROT_READ); time.sleep(600)"
+    with background(sys.executable, "-c", load) as process:
+        def mapped():
+            with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
+                return "libcuda" in maps.read()
+
+        wait_for("the mapping", mapped)
+        with Trace(tmp_path, "-p", str(process.pid)) as trace:
+            trace.wait_attached()
+            result = trace.stop()
+    assert result.report["cuda"]["state"] == "failed"
+    assert "none of the CUDA driver's functions" in result.report["cuda"]["note"]
+    assert all(row["cuda"] is None for row in result.rows)
+
+
+def test_off(tmp_path):
+    result = run(tmp_path, "auto", *WAITS_ONLY, options=("--cuda", "off"))
+    assert result.report["cuda"]["state"] == "off" and result.row("infer-0")["cuda"] is None
+    assert not any(m["what"] == "GPU calls" for m in result.report["capability"]["missing"])
+
+
+def test_cost_is_shown(tmp_path):
+    result = run(tmp_path, "auto", options=(*ALL, "-v"))
+    assert result.report["cuda"]["ns_per_call"] > 100
+    assert result.report["overhead"]["cpu_share"] > 0
+    assert "a probed call costs about" in " ".join(result.text.split())

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What threads wait for and who ends it, beside what the threads measured themselves."""
+import contextlib
+
+import pytest
+
+from harness import Load, Trace, edges_of, runq_ns
+
+SYNC = ("cond-take", "cond-give", "sem-take", "sem-give", "relay-a", "relay-b", "relay-c",
+        "mutex-want", "mutex-hold", "pi-want", "pi-hold", "rw-want", "rw-hold", "pool-0", "pool-1",
+        "pool-2", "pool-idle", "pool-feed", "bar-0", "bar-1", "bar-late", "cond-timeout")
+IPC = ("pipe-in", "pipe-peer", "event-in", "event-peer", "unix-in", "unix-peer", "poll-in",
+       "poll-peer", "epoll-in", "epoll-peer", "sig-in", "sig-peer", "pipe-kid", "kid-peer",
+       "tcp-in", "tcp-peer", "epoll-tcp", "etcp-peer", "pty-in", "pty-peer", "pipe-far",
+       "event-far", "unix-far", "nap", "nap-abs", "epoll-timeout", "epoll-timer", "sig-timeout",
+       "child-wait")
+DISK = ("direct-read", "cold-read", "cold-mmap", "sync-write", "loader", "consumer", "swap-in")
+GIL = ("gil-hold", "gil-want")
+
+LOADS = {"waits-sync": SYNC, "waits-ipc": IPC, "waits-disk": DISK, "gil": GIL}
+THREADS = [pytest.param(load, name, id=name) for load, names in LOADS.items() for name in names]
+
+# The kernel sees nothing that tells these from waiting for a thread; the holder is named all the same.
+LOOKS_LIKE_THREAD = ("rw-want", "gil-want")
+# Without the arguments of system calls nor do mutexes, but for those that the kernel itself queues.
+PLAIN_MUTEX = ("mutex-want",)
+
+# Who may end a wait for a disk: the device's interrupt, or a kernel thread on its behalf.
+DEVICE_SIDE = ("irq", "softirq", "kernel")
+
+
+def waits(result, name):
+    """The truth of a thread: its kinds of wait."""
+    kinds = result.truth["truth"]["waits"].get(name)
+    if not kinds:
+        pytest.skip(f"no {name} here: {result.truth['truth'].get('swap_why')}")
+    if name == "swap-in" and not result.truth["truth"]["major_faults"][name]:
+        pytest.skip("the pages were not swapped out")
+    return kinds
+
+
+def loaded_ns(result, name):
+    books = result.thread(name)
+    return books["end"]["ns"] - books["begin"]["ns"]
+
+
+def acceptable(rung, name, kind):
+    alike = name in LOOKS_LIKE_THREAD or (rung == "tracepoint" and name in PLAIN_MUTEX)
+    return ("lock", "thread") if kind["class"] == "lock" and alike else (kind["class"],)
+
+
+def waited(row, classes):
+    return sum(row["wait"][name] or 0 for name in classes)
+
+
+def ended_by(edges, kind, result):
+    """Those edges whose waker is the one of the truth, by name, kind and id."""
+    tids = {**result.truth["tids"],
+            **{o["name"]: o["pid"] for o in result.truth["truth"].get("foreign", [])}}
+    found = [e for e in edges if e["waker"]["kind"] == kind["by"]]
+    if kind["waker"]:
+        found = [e for e in found if e["waker"]["name"] == kind["waker"]]
+        if kind["waker"] in tids:
+            assert {e["waker"]["tid"] for e in found} <= {tids[kind["waker"]]}
+    return found
+
+
+@pytest.mark.parametrize("load, name", THREADS)
+def test_share_of_each_class(shared, rung, load, name):
+    result = shared(load, rung)
+    row, loaded = result.row(name), loaded_ns(result, name)
+    # Before its load and after it the thread waits for the main thread.
+    outside = result.report["window"]["duration_ns"] - loaded
+    for kind in waits(result, name):
+        classes = acceptable(rung, name, kind)
+        found = waited(row, classes)
+        extra = outside if "thread" in classes else 0
+        # An event that was missed and said to be: one of these sleeps may be 4 % of all.
+        lost = row["unknown_ns"] + row["wait"]["other"]
+        assert found >= kind["off_ns"] - 0.03 * loaded - lost, (kind, row)
+        assert found <= kind["off_ns"] + 0.03 * loaded + extra, (kind, row["wait"])
+
+
+@pytest.mark.parametrize("load, name", THREADS)
+def test_hardly_any_wait_is_other(shared, rung, load, name):
+    result = shared(load, rung)
+    waits(result, name)
+    row = result.row(name)
+    assert row["wait"]["other"] <= 0.05 * row["offcpu_ns"], row["wait"]
+
+
+@pytest.mark.parametrize("load, name", THREADS)
+def test_who_ended_the_waits(shared, rung, load, name):
+    result = shared(load, rung)
+    row, loaded = result.row(name), loaded_ns(result, name)
+    edges = edges_of(result.report, row)
+    for kind in waits(result, name):
+        mine = [e for e in edges if e["class"] in acceptable(rung, name, kind)]
+        if not kind["by"]:
+            found = sum(e["ns"] for e in mine if e["waker"]["kind"] in DEVICE_SIDE)
+            assert found >= kind["off_ns"] - 0.03 * loaded - row["unknown_ns"], (kind, row, mine)
+            continue
+        found = ended_by(mine, kind, result)
+        assert sum(e["ns"] for e in found) == pytest.approx(
+            kind["off_ns"], abs=0.03 * loaded), (kind, mine)
+        if kind["sleeps"] is not None:
+            slack = 3 + row["gaps"] + 0.05 * kind["sleeps"]
+            assert abs(sum(e["count"] for e in found) - kind["sleeps"]) <= slack, (kind, mine)
+
+
+@pytest.mark.parametrize("name", ("direct-read", "cold-read", "cold-mmap", "loader"))
+def test_waits_too_short_for_a_stack_have_their_class(shared, rung, name):
+    result = shared("fast-disk", rung)
+    row, kind = result.row(name), waits(result, name)[0]
+    assert row["wait"][kind["class"]] == pytest.approx(
+        kind["off_ns"], abs=0.1 * loaded_ns(result, name))
+    assert row["wait"]["other"] <= 0.05 * kind["off_ns"]
+
+
+@pytest.mark.parametrize("load", (*LOADS, "fast-disk"))
+def test_edges_add_up(shared, rung, load):
+    """What no edge explains is in "other", of threads of whose sleeps an event was missed."""
+    result = shared(load, rung)
+    assert result.losses["edges_dropped"] == 0
+    for row in result.rows:
+        if row["tid"] is None:
+            continue
+        edges = edges_of(result.report, row)
+        assert {e["pid"] for e in edges} <= {row["pid"]}
+        assert {e["group"] for e in edges} <= {row["group"]}
+        by_class = {name: sum(e["ns"] for e in edges if e["class"] == name) for name in row["wait"]}
+        missing = {name: (ns or 0) - by_class[name] for name, ns in row["wait"].items()
+                   if (ns or 0) != by_class[name]}
+        assert sum(ns or 0 for ns in row["wait"].values()) == row["offcpu_ns"]
+        assert not missing or (row["gaps"] and set(missing) == {"other"}), (row["comm"], missing)
+        assert all(0 <= e["max_ns"] <= e["ns"] and e["count"] for e in edges)
+
+
+@pytest.mark.parametrize("name", ("pool-0", "pool-1", "pool-2", "pool-idle", "cond-take"))
+def test_waiting_for_work_is_no_lock(shared, rung, name):
+    result = shared("waits-sync", rung)
+    assert (result.row(name)["wait"]["lock"] or 0) < 0.01 * loaded_ns(result, name)
+
+
+@pytest.mark.parametrize("name", ("nap", "nap-abs", "epoll-timeout", "epoll-timer", "sig-timeout"))
+def test_a_timer_is_not_blamed_on_whom_it_interrupted(shared, rung, name):
+    result = shared("waits-ipc", rung)
+    main = result.truth["pid"]
+    blamed = sum(e["ns"] for e in edges_of(result.report, result.row(name))
+                 if e["waker"]["kind"] in ("thread", "process") and e["waker"]["tid"] != main)
+    assert blamed < 0.01 * loaded_ns(result, name)
+
+
+def test_a_waker_that_had_just_read_passes_the_disk_on(shared, rung):
+    result = shared("waits-disk", rung)
+    truth = waits(result, "consumer")[0]
+    relayed = [e for e in edges_of(result.report, result.row("consumer"))
+               if e["waker"]["name"] == "loader" and e["class"] == "disk"]
+    assert sum(e["ns"] for e in relayed) >= 0.9 * truth["off_ns"]
+    assert all(e["via"] for e in relayed)
+
+
+@pytest.mark.parametrize("name, function", (
+    ("direct-read", "dio_rw"), ("cold-mmap", "fault"), ("cond-take", "futex"),
+    ("nap", "nanosleep"), ("tcp-in", "tcp_recvmsg"), ("child-wait", "wait")))
+def test_stacks_are_of_the_wait(shared, rung, name, function):
+    result = shared(next(load for load, names in LOADS.items() if name in names), rung)
+    row = result.row(name)
+    stacks = [s for s in result.report["stacks"]
+              if s["tid"] == row["tid"] and s["class"] == waits(result, name)[0]["class"]]
+    right = [s for s in stacks if any(function in frame for frame in s["frames"])]
+    # Without type data a stack is taken before the length of the sleep is known: not of the first.
+    least = 0.9 if rung == "btf" else 0.7
+    assert sum(s["ns"] for s in right) > least * waits(result, name)[0]["off_ns"], stacks[:3]
+    assert all(frame.endswith("_[k]") for s in right for frame in s["frames"])
+
+
+def test_nearly_all_time_has_a_stack(shared, rung):
+    founded = shared("waits-ipc", rung).report["waits"]
+    assert founded["with_stack_ns"] >= (0.9 if rung == "btf" else 0.5) * founded["ns"]
+
+
+@pytest.mark.parametrize("name", ("cold-mmap", "swap-in"))
+def test_major_faults_are_counted_and_their_wait_is_the_class(shared, rung, name):
+    result = shared("waits-disk", rung)
+    waits(result, name)
+    row = result.row(name)
+    assert row["faults"]["major"] == result.truth["truth"]["major_faults"][name]
+
+
+def test_python_waiting_for_its_lock_by_timeouts(shared, rung):
+    """The interpreter's 5 ms time-out ends most of each wait and gil-hold the rest: all of it is the
+    lock's, and gil-hold's."""
+    result = shared("gil-timeout", rung)
+    row, loaded = result.row("gil-want"), loaded_ns(result, "gil-want")
+    lock, nap = waits(result, "gil-want")
+    outside = result.report["window"]["duration_ns"] - loaded
+    for found, asked in ((waited(row, ("lock",)), lock), (waited(row, ("timer",)), nap)):
+        assert asked["off_ns"] - 0.03 * loaded <= found <= asked["off_ns"] + 0.03 * loaded + outside
+    held = [e for e in edges_of(result.report, row) if "interpreter lock" in (e["site"] or "")
+            and e["waker"]["name"] == "gil-hold"]
+    # The main thread takes it now and then, too.
+    assert sum(e["ns"] for e in held) >= 0.9 * waited(row, ("lock",))
+    assert sum(e["count"] for e in held) >= lock["calls"]
+
+
+def test_time_that_a_quota_withholds_is_run_queue_time(shared, rung):
+    result = shared("quota", rung)
+    truth, row = result.truth["truth"], result.row("hog-0")
+    if not truth["rationed"]:
+        pytest.skip(f"no CPU quota can be set here: {truth['why']}")
+    assert runq_ns(row) == pytest.approx(truth["schedstat_runq_ns"], rel=0.03)
+    name = f"tegratrace-load-{result.truth['pid']}"
+    quota = next(q for q in result.report["pressure"]["cpu_quotas"] if q["cgroup"].endswith(name))
+    assert quota["cpus"] == pytest.approx(0.2)
+    # Unless other load took the CPU: then less of the quota was used up.
+    assert truth["throttled_ns"] > 0
+    assert quota["throttled_ns"] == pytest.approx(truth["throttled_ns"], rel=0.03)
+
+
+def test_a_real_time_hog_of_another_process_is_named(tmp_path, rung):
+    with contextlib.ExitStack() as stack:
+        rival = stack.enter_context(Load(tmp_path / "rival", "hog", "n=1", "fifo=70", "secs=600"))
+        load = stack.enter_context(Load(tmp_path / "load", "hog", "n=1", "secs=600", nice=-20))
+        load.go()
+        rival.go()
+        with Trace(tmp_path, "-p", str(load.pid), "-d", "2", rung=rung) as trace:
+            result = trace.finish()
+        assert result.status == 0, result.err
+        if not rival.end()["truth"]["fifo"]:
+            pytest.skip("no SCHED_FIFO for this user")
+        load.end()
+    row = result.row("hog-0")
+    window = result.report["window"]["duration_ns"]
+    assert 0.6 * window < row["runq_preempt_ns"]
+    holders = [h for h in result.report["cpu_holders"] if h["waiter"] == row["tid"]]
+    first = max(holders, key=lambda h: h["ns"])
+    assert first["holder"]["name"] == "fifo-hog-0" and first["holder"]["kind"] == "process"
+    assert first["holder"]["policy"] == "fifo"
+    assert first["ns"] / window == pytest.approx(0.7, abs=0.05)
