@@ -14,6 +14,7 @@ PKG_CONFIG ?= pkg-config
 PREFIX    ?= /usr/local
 V         ?= 0
 SAN       ?=
+PAGE      ?= $(BUILD)/page.html
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -30,7 +31,8 @@ LIBS := libbpf libdw libelf zlib jansson
 WARN     := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
 CFLAGS   ?= -O2 -g
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Isrc -I. -Ibpf -I$(BUILD) $(WARN) $(SAN) \
-	$(shell $(PKG_CONFIG) --cflags $(LIBS)) -DSCHEMA_PATH='"src/report/schema.json"'
+	$(shell $(PKG_CONFIG) --cflags $(LIBS)) -DSCHEMA_PATH='"src/report/schema.json"' \
+	-DPAGE_PATH='"$(PAGE)"'
 LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm
 # v2: the arm64 JIT has no atomic with a result before 5.18
 # No build path in the objects, so that two builds give the same bytes.
@@ -48,7 +50,7 @@ BENCH    := $(patsubst %.c,$(BUILD)/%,$(sort $(filter-out %.bpf.c,$(wildcard tes
 FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch] tests/integration/code/*.c \
 	tests/workloads/*/*.[ch])
 
-.PHONY: all clean demo check check-format deps fuzz bench workloads unit install
+.PHONY: all again clean demo check check-format deps fuzz bench workloads unit install
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -89,6 +91,15 @@ $(BUILD)/%.o: %.c | $(SKELS)
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/src/report/schema.o: src/report/schema.json
+
+$(BUILD)/src/report/page.o: $(PAGE)
+
+# An empty page is tried again: npm, or the network, may be there now.
+$(PAGE): $(wildcard src/report/page/*.*) tools/build-page.sh $(if $(shell test -s $(PAGE) || echo again),again)
+	$(call msg,PAGE,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)tools/build-page.sh $@
+again:
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIBOBJS)
 	$(call msg,CC,$@)

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Installs what building and testing needs, from Debian's or Ubuntu's own packages, and nothing that
-# is there already. Usage: tools/install-deps.sh [build|test|bench]...
+# is there already. Usage: tools/install-deps.sh [build|test|bench|page]...
 set -eu
 
 test='libcmocka-dev clang-format python3-pytest python3-jsonschema procps util-linux e2fsprogs fio'
 build='gcc make clang llvm pkg-config libbpf-dev libdw-dev libiberty-dev libelf-dev zlib1g-dev libjansson-dev'
 bench='libbpf-tools'
+page='nodejs npm'
 
 wanted=
 for set in "${@:-build}"; do
@@ -14,8 +15,9 @@ for set in "${@:-build}"; do
 	build) wanted="$wanted $build" ;;
 	test) wanted="$wanted $test" ;;
 	bench) wanted="$wanted $bench" ;;
+	page) wanted="$wanted $page" ;;
 	*)
-		echo "install-deps: unknown set '$set': build, test or bench" >&2
+		echo "install-deps: unknown set '$set': build, test, bench or page" >&2
 		exit 2
 		;;
 	esac

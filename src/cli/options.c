@@ -49,6 +49,7 @@ enum {
 	KEY_SLOTS,
 	KEY_WITHOUT,
 	KEY_FOLDED,
+	KEY_HTML,
 	KEY_USER_STACKS,
 	KEY_CUDA,
 	KEY_ITER,
@@ -89,6 +90,8 @@ static const struct argp_option entries[] = {
 	{"folded", KEY_FOLDED, "FILE", 0,
 	 "Folded stacks for flame graphs, on- and off-CPU, in microseconds; - for standard output",
 	 0},
+	{"html", KEY_HTML, "FILE", 0,
+	 "The report as one page with curves and graphs, for any browser, also offline", 0},
 	{"verbose", 'v', NULL, 0, "All threads, the identity, what is missing, own overhead", 0},
 	{"explain", KEY_EXPLAIN, NULL, 0, "The rules that fired and those that nearly did", 0},
 	{"quiet", 'q', NULL, 0, "No status line and no notes", 0},
@@ -160,6 +163,9 @@ static error_t parse_output_option(int key, char *arg, struct options *options)
 		return 0;
 	case KEY_FOLDED:
 		options->folded_file = arg;
+		return 0;
+	case KEY_HTML:
+		options->html_file = arg;
 		return 0;
 	case 'v':
 		options->verbose = true;
@@ -259,11 +265,13 @@ static bool is_stdout(const char *file)
 static void check(const struct options *options)
 {
 	int targets = (options->pids || options->name) + !!options->command;
-	bool json_on_stdout =
-		options->json && (!options->json_file || is_stdout(options->json_file));
+	int on_stdout = (options->json && (!options->json_file || is_stdout(options->json_file))) +
+			(options->folded_file && is_stdout(options->folded_file)) +
+			(options->html_file && is_stdout(options->html_file));
 
-	if (json_on_stdout && options->folded_file && is_stdout(options->folded_file)) {
-		msg_error("--json and --folded cannot both go to standard output: name a file");
+	if (on_stdout > 1) {
+		msg_error("only one of --json, --folded and --html can go to standard output: "
+			  "name files");
 		exit(EXIT_USAGE);
 	}
 

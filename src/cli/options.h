@@ -46,6 +46,7 @@ struct options {
 	const char *json_file; /* NULL: standard output */
 	bool json_schema;
 	const char *folded_file; /* NULL: none; "-": standard output */
+	const char *html_file;	 /* NULL: none; "-": standard output */
 	bool user_stacks;
 	struct workload workload;
 	bool verbose;

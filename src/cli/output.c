@@ -11,6 +11,7 @@
 #include "base/msg.h"
 #include "cli/options.h"
 #include "report/folded.h"
+#include "report/html.h"
 #include "report/json.h"
 #include "report/text.h"
 
@@ -51,15 +52,23 @@ static int open_file(struct output *output, const char *path, FILE **file)
 	return EXIT_OK;
 }
 
-int output_open(struct output *output, bool json, const char *json_file, const char *folded_file)
+int output_open(struct output *output, bool json, const char *json_file, const char *folded_file,
+		const char *html_file)
 {
 	int status = EXIT_OK;
 
 	*output = (struct output){0};
+	if (html_file && !report_html_available()) {
+		msg_error("no --html: this tegratrace was built without the page, for want of npm; "
+			  "install it (tools/install-deps.sh page) and build again");
+		return EXIT_UNSUPPORTED;
+	}
 	if (json)
 		status = open_file(output, json_file ? json_file : "-", &output->json);
 	if (!status && folded_file)
 		status = open_file(output, folded_file, &output->folded);
+	if (!status && html_file)
+		status = open_file(output, html_file, &output->html);
 	return status;
 }
 
@@ -94,6 +103,11 @@ int output_write_all(struct output *output, const struct session *session,
 		msg_error("cannot write the folded stacks: %s", strerror(-err));
 		status = EXIT_RUN;
 	}
+	err = output->html ? report_html_write(output->html, session, verdict) : 0;
+	if (err) {
+		msg_error("cannot write the HTML report: %s", strerror(-err));
+		status = EXIT_RUN;
+	}
 	return status;
 }
 
@@ -103,5 +117,7 @@ void output_close(struct output *output)
 		fclose(output->json);
 	if (output->folded && output->folded != stdout)
 		fclose(output->folded);
-	output->json = output->folded = NULL;
+	if (output->html && output->html != stdout)
+		fclose(output->html);
+	output->json = output->folded = output->html = NULL;
 }

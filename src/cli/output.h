@@ -12,6 +12,7 @@
 struct output {
 	FILE *json;   /* NULL = none asked for */
 	FILE *folded; /* likewise */
+	FILE *html;
 	bool owns_stdout;
 };
 
@@ -19,9 +20,10 @@ struct output {
  * Opened before the run, so that a bad path costs no measurement. A file never replaces what a
  * symbolic link points to, and belongs to the user behind sudo. Returns an exit status.
  */
-int output_open(struct output *output, bool json, const char *json_file, const char *folded_file);
+int output_open(struct output *output, bool json, const char *json_file, const char *folded_file,
+		const char *html_file);
 
-/* True when standard output must carry the JSON or the stacks alone. */
+/* True when standard output must carry the JSON, the stacks or the page alone. */
 bool output_owns_stdout(const struct output *output);
 
 /* The text, and what else was asked for. Returns an exit status. */

@@ -221,7 +221,7 @@ static int open_all(struct run *run)
 	int status;
 
 	status = output_open(&run->output, run->options->json, run->options->json_file,
-			     run->options->folded_file);
+			     run->options->folded_file, run->options->html_file);
 	if (status)
 		return status;
 	status = open_signals(run);
