@@ -29,6 +29,10 @@ installed() {
 
 missing=
 for package in $wanted; do
+	# Node.js often comes from elsewhere.
+	case $package in
+	nodejs | npm) command -v npm >/dev/null && continue ;;
+	esac
 	installed "$package" || missing="$missing $package"
 done
 # Debian has a package bpftool; Ubuntu keeps it in its linux-tools.
@@ -39,11 +43,16 @@ if ! "$(dirname "$0")/find-bpftool.sh" >/dev/null 2>&1; then
 		missing="$missing bpftool"
 	fi
 fi
-# perf serves one test of living beside other tools, libclang-rt the fuzzers: neither is a must.
+# perf serves one test of living beside other tools, libclang-rt the fuzzers, npm the page of the HTML
+# report and chromium its tests: none is a must.
 case " $wanted " in
 *" libcmocka-dev "*)
 	command -v perf >/dev/null || optional=linux-perf
 	installed libclang-rt-dev || optional="${optional:-} libclang-rt-dev"
+	command -v npm >/dev/null || optional="${optional:-} nodejs npm"
+	# Ubuntu's package is a wrapper around a snap.
+	command -v chromium >/dev/null || grep -q '^ID=ubuntu' /etc/os-release ||
+		optional="${optional:-} chromium"
 	;;
 esac
 

@@ -37,6 +37,6 @@ export function block(report) {
       el('tbody', null, [['queue', 'queued', row.queue], ['device', 'device', row.device_lat]].map(([cls, title, latency]) =>
         el('tr', null, el('th', {scope: 'row'}, el('span', {class: `swatch ${cls}`}), title),
           ['p50_ns', 'p99_ns', 'max_ns'].map((key) => el('td', {class: 'number'}, duration(latency[key])))))))));
-  return cards.length ? section('block', 'Block I/O latency', 'Requests by latency, every bar twice as long as the one before it.',
+  return cards.length ? section('block', ['Block I/O latency', 'Block I/O'], 'Requests by latency, every bar twice as long as the one before it.',
     el('div', {class: 'cards'}, cards)) : null;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 // Which curves there are to draw: each a title, its points, its scale and its lines.
 import {WAITS, WAIT_LABELS, colour, line} from './colours.js';
-import {css} from './dom.js';
-import {bytes, digits, known, percent} from './format.js';
+import {css, visible} from './dom.js';
+import {digits, known, percent, si} from './format.js';
 
 // Thresholds of the diagnosis: a GPU above the first is saturated, a memory controller above the other.
 const GPU_SATURATED = 0.9, EMC_SATURATED = 0.75;
@@ -14,7 +14,7 @@ const fromZero = (least) => (u, min, max) => [0, Math.max(least, known(max) ? ma
 const shares = () => [0, 1.02];
 
 function curve(label, i, values, show, more) {
-  return {label, values, opts: {label, stroke: typeof i === 'number' ? line(i) : i, width: 1.5, points: {size: 4},
+  return {label, values, opts: {label: visible(label), stroke: typeof i === 'number' ? line(i) : i, width: 1.5, points: {size: 4},
     value: (u, v) => v === null || v === undefined ? '–' : show(v), ...more}};
 }
 
@@ -87,7 +87,7 @@ function temperature(x, series, board) {
   // The trips are shown when they are near enough to leave the curve its detail.
   const high = Math.max(...(levels.length ? levels.map(({value}) => value) : [0]));
   return chart('temperature', 'Temperature', x, curves, {unit: '°C',
-    range: (u, min, max) => known(max) ? [Math.floor(Math.min(min, 90) / 10) * 10 - 5, Math.max(max + 5, high + 4)] : [0, 100],
+    range: (u, min, max) => known(max) ? [Math.floor(Math.min(min, 90) / 10) * 10 - 5, Math.max(max + 5, high + 9)] : [0, 100],
     tick: (v) => String(v), levels});
 }
 
@@ -96,9 +96,10 @@ const power = (x, series) => chart('power', 'Power', x, [
   unit: 'W', range: fromZero(1), tick: (v) => String(v)});
 
 function memory(x, series) {
-  const show = (v) => bytes(v * 2 ** 20);
-  return chart('memory', 'Memory', x, [curve('RAM', 4, series.ram_mb, show), curve('swap', 5, series.swap_mb, show)], {
-    unit: 'used', range: fromZero(64), tick: (v) => bytes(v * 2 ** 20)});
+  const show = (v) => `${digits(v)} GiB`;
+  const gib = (values) => (values || []).map((v) => known(v) ? v / 1024 : null);
+  return chart('memory', 'Memory', x, [curve('RAM', 4, gib(series.ram_mb), show), curve('swap', 5, gib(series.swap_mb), show)], {
+    unit: 'GiB used', range: fromZero(0.1), tick: (v) => digits(v)});
 }
 
 function cpuLoad(x, host, fallback) {
@@ -127,8 +128,8 @@ function asleep(x, host) {
 }
 
 const io = (x, host) => chart('io', 'Block I/O', x, [
-  curve('read', 1, host.read_bytes, (v) => `${bytes(v)}/s`), curve('written', 4, host.write_bytes, (v) => `${bytes(v)}/s`)], {
-  unit: 'bytes a second', range: fromZero(4096), tick: (v) => bytes(v)});
+  curve('read', 1, host.read_bytes, (v) => si(v, 'B/s')), curve('written', 4, host.write_bytes, (v) => si(v, 'B/s'))], {
+  unit: 'bytes a second', range: fromZero(4000), tick: (v) => si(v, 'B')});
 
 const faults = (x, host) => chart('faults', 'Page faults', x, [
   curve('minor', 2, host.minor_faults, (v) => `${digits(v)}/s`),

@@ -15,7 +15,7 @@ export function normal(data) {
   };
 }
 
-export const traced = (report) => known(report.window.duration_ns);
+export const traced = (report) => report.capability.rung !== null;
 
 // Parts of a thread's wall time in ns; what is not known has no part.
 export function parts(thread) {

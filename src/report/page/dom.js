@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-// Elements. All text goes in as text nodes: names of threads, files and devices are hostile.
+// Elements. All text goes in as text nodes and attributes, with visible() over it: names of threads,
+// files and devices are hostile.
 const SVG = 'http://www.w3.org/2000/svg';
 
 function fill(node, attributes, children) {
@@ -11,11 +12,11 @@ function fill(node, attributes, children) {
     else if (name.startsWith('on'))
       node.addEventListener(name.slice(2), value);
     else
-      node.setAttribute(name, value === true ? '' : value);
+      node.setAttribute(name, value === true ? '' : visible(value));
   }
   for (const child of children.flat(Infinity))
     if (child !== null && child !== undefined && child !== false)
-      node.append(child);
+      node.append(child instanceof Node ? child : visible(child));
   return node;
 }
 
@@ -26,7 +27,7 @@ export const svg = (tag, attributes, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
 // Bidirectional text is kept inside its own box, so that it cannot turn the words around it.
-export const name = (text) => el('bdi', null, visible(text));
+export const name = (text) => el('bdi', null, String(text ?? ''));
 
 // Controls and marks of direction as the picture of themselves.
 export function visible(text) {
@@ -40,7 +41,9 @@ export const css = (variable) =>
 let ids = 0;
 export const newId = () => `t${++ids}`;
 
-export function section(id, title, lead, ...children) {
-  return el('section', {id, 'aria-labelledby': `${id}-title`},
+// `short` is its name in the list of contents, when the title is too long for it.
+export function section(id, titles, lead, ...children) {
+  const [title, short = title] = [titles].flat();
+  return el('section', {id, 'data-short': short, 'aria-labelledby': `${id}-title`},
     el('h2', {id: `${id}-title`}, title), lead && el('p', {class: 'lead'}, lead), ...children);
 }

@@ -101,6 +101,9 @@ class Flame {
       });
     this.details.textContent = '\u00a0';
     select(this.host).datum(this.tree).call(this.chart);
+    // The two rows that the library leaves for its title.
+    const picture = this.host.querySelector('svg');
+    picture.setAttribute('height', Math.max(CELL, picture.getAttribute('height') - 2 * CELL));
     this.chart.onClick(() => this.focusable());
     this.focusable();
     if (this.input.value)
@@ -172,19 +175,19 @@ export class Flames {
   sections(report) {
     this.list = [];
     return [
-      this.section('offcpu', 'Off-CPU flame graph', 'Where threads slept, for sleeps whose stack was taken: the wider, the longer. ' +
+      this.section('offcpu', ['Off-CPU flame graph', 'Off-CPU'], 'Where threads slept, for sleeps whose stack was taken: the wider, the longer. ' +
         'Group, what it waited for, then the calls. Click a frame to zoom.', report.stacks && offCpu(report.stacks)),
-      this.section('oncpu', 'On-CPU flame graph', 'What threads ran, from samples at 99 Hz. Group, library, function, and the kernel function below it (_[k]).',
+      this.section('oncpu', ['On-CPU flame graph', 'On-CPU'], 'What threads ran, from samples at 99 Hz. Group, library, function, and the kernel function below it (_[k]).',
         report.samples && onCpu(report.samples)),
     ];
   }
 
-  section(id, title, lead, tree) {
+  section(id, titles, lead, tree) {
     if (!tree || !(tree.value > 0))
       return null;
-    const flame = new Flame(tree, title);
+    const flame = new Flame(tree, titles[0]);
     this.list.push(flame);
-    return section(id, title, lead, flame.node);
+    return section(id, titles, lead, flame.node);
   }
 
   draw() {

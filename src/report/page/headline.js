@@ -14,10 +14,10 @@ function facts(report) {
     list.push(['Target', [targets.slice(0, 3).map((target, i) => [i ? ', ' : '', name(target.comm), ` (PID ${target.pid})`]),
       more > 0 ? ` and ${more} more` : '']]);
   }
-  if (traced(report)) {
+  if (known(window.duration_ns))
     list.push(['Window', duration(window.duration_ns)]);
+  if (traced(report))
     list.push(['Threads', count(report.threads_seen)]);
-  }
   if (known(window.started_unix_ns))
     list.push(['Start', new Date(window.started_unix_ns / 1e6).toISOString().replace('T', ' ').slice(0, 19) + ' UTC']);
   if (host.module)
@@ -78,7 +78,7 @@ export function evidence(report) {
 
 export function nextSteps(report) {
   const {next_steps: steps} = report.verdict;
-  return steps.length ? section('next', 'What to do next', null,
+  return steps.length ? section('next', ['What to do next', 'Next steps'], null,
     el('ol', {class: 'steps'}, steps.map((step) => el('li', null, name(step))))) : null;
 }
 

@@ -20,7 +20,7 @@ function fill(data) {
   document.getElementById('top').replaceChildren(...headline(report).filter(Boolean));
   document.getElementById('main').replaceChildren(...sections);
   document.getElementById('contents').replaceChildren(el('ul', null, sections.map((section) =>
-    el('li', null, el('a', {href: `#${section.id}`}, section.querySelector('h2').textContent)))));
+    el('li', null, el('a', {href: `#${section.id}`}, section.dataset.short)))));
   document.getElementById('foot').replaceChildren(...foot());
 }
 

@@ -11,7 +11,7 @@ export function holders(report) {
   const waiter = new Map(report.threads.map((thread) => [thread.tid, thread.comm]));
   const kinds = {own: 'of the target', kernel: 'kernel', idle: 'the CPU was idle', ended: 'ended', others: 'all others'};
   const holder = ({holder: h}) => h.name ?? kinds[h.kind] ?? '–';
-  return section('holders', 'Who had the CPU meanwhile', 'While a thread waited in the run queue: what ran on that CPU before it.',
+  return section('holders', ['Who had the CPU meanwhile', 'CPU holders'], 'While a thread waited in the run queue: what ran on that CPU before it.',
     table(report.cpu_holders, [
       {title: 'Waited', value: (row) => waiter.get(row.waiter) ?? row.group, cell: (row) => [name(waiter.get(row.waiter) ?? row.group), el('small', null, row.waiter ?? 'ended')]},
       {title: 'Had the CPU', value: holder, cell: (row) => [name(holder(row)),
@@ -28,7 +28,7 @@ export function cuda(report) {
   if (!calls.length)
     return null;
   const {iterations: it} = report.cuda;
-  return section('cuda', 'CUDA calls', known(it.count) && it.count ? `${count(it.count)} iterations, median ${duration(it.p50_ns)}, 99th percentile ${duration(it.p99_ns)}.` : null,
+  return section('cuda', ['CUDA calls', 'CUDA'], known(it.count) && it.count ? `${count(it.count)} iterations, median ${duration(it.p50_ns)}, 99th percentile ${duration(it.p99_ns)}.` : null,
     table(calls, [
       {title: 'Call', value: ([key]) => key, cell: ([key]) => key.replaceAll('_', ' ')},
       {title: 'Calls', number: true, value: ([, call]) => call.calls, cell: ([, call]) => count(call.calls)},
@@ -42,7 +42,7 @@ export function faults(report) {
   const sites = report.faults ? report.faults.sites : [];
   if (!sites.length)
     return null;
-  return section('faults', 'Page faults by mapping', `${count(report.faults.minor)} minor, ${count(report.faults.major)} major, of them ${count(report.faults.swap_ins)} swap-ins.`,
+  return section('faults', ['Page faults by mapping', 'Faults'], `${count(report.faults.minor)} minor, ${count(report.faults.major)} major, of them ${count(report.faults.swap_ins)} swap-ins.`,
     table(sites, [
       {title: 'Mapping', value: (site) => site.mapping, cell: (site) => [name(site.mapping), el('small', null, site.kind)]},
       {title: 'Threads', value: (site) => site.group, cell: (site) => [name(site.group), el('small', null, site.tid ?? '')]},
@@ -59,14 +59,14 @@ export function sensors({tegra}) {
     {title, value: ([key]) => key, cell: ([key]) => name(key)},
     {title: 'Mean', number: true, value: ([, v]) => v.mean, cell: ([, v]) => columns(v.mean)},
     {title: 'Highest', number: true, value: ([, v]) => v.max, cell: ([, v]) => columns(v.max)}], {sort: 2, caption: title})) : null;
-  return section('sensors', 'Temperatures and rails', null, el('div', {class: 'cards'},
+  return section('sensors', ['Temperatures and rails', 'Sensors'], null, el('div', {class: 'cards'},
     one('Zone', temps, (c) => known(c) ? `${digits(c)} °C` : '–'), one('Rail', power, (mw) => known(mw) ? `${digits(mw / 1000)} W` : '–')));
 }
 
 export function processes(report) {
   if (!report.top_processes || !report.top_processes.length)
     return null;
-  return section('processes', 'Other processes', 'Outside the target, those that used most CPU time; 100 % is one CPU.',
+  return section('processes', ['Other processes', 'Processes'], 'Outside the target, those that used most CPU time; 100 % is one CPU.',
     table(report.top_processes, [
       {title: 'Process', value: (row) => row.comm, cell: (row) => [name(row.comm), el('small', null, row.pid)]},
       {title: 'CPU', number: true, value: (row) => row.cpu_share, cell: (row) => percent(row.cpu_share)}], {sort: 1, caption: 'Other processes'}));
@@ -119,10 +119,12 @@ function rules({verdict: {rules: list}}) {
 }
 
 export function method(report) {
-  return section('method', 'How this was measured', null, how(report), missing(report), losses(report), cost(report), rules(report));
+  return section('method', ['How this was measured', 'Method'], null, how(report), missing(report), losses(report), cost(report), rules(report));
 }
 
 export function foot() {
+  const licences = el('pre');
+  licences.textContent = document.getElementById('licences').textContent;
   return [el('p', null, 'Made by tegratrace. This file holds all of its data and asks for nothing else; it may be kept and passed on.'),
-    el('details', null, el('summary', null, 'Licences of the libraries inside'), el('pre', null, document.getElementById('licences').textContent))];
+    el('details', null, el('summary', null, 'Licences of the libraries inside'), licences)];
 }

@@ -67,7 +67,8 @@ function roofs(s, flops, chosen) {
     last = at;
     return [svg('line', {class: own ? 'roof own' : 'roof', x1: s.x(from), x2: WIDTH - RIGHT, y1: y, y2: y}),
       known(entry.largest_mode) && entry.largest_mode > entry.value * 1.01 && entry.largest_mode < s.y1 &&
-        own ? svg('line', {class: 'roof largest', x1: LEFT, x2: WIDTH - RIGHT, y1: s.y(entry.largest_mode), y2: s.y(entry.largest_mode)}) : null,
+        own ? [svg('line', {class: 'roof largest', x1: LEFT, x2: WIDTH - RIGHT, y1: s.y(entry.largest_mode), y2: s.y(entry.largest_mode)}),
+          svg('text', {class: 'largest', x: LEFT + 8, y: s.y(entry.largest_mode) - 5}, `${entry.name} in the largest power mode ${si(entry.largest_mode, '')}`)] : null,
       svg('text', {class: own ? 'own' : null, x: WIDTH - RIGHT + 6, y: at}, `${entry.name || 'peak'} ${si(entry.value, '')}`)];
   });
 }

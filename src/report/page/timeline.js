@@ -86,7 +86,7 @@ export class Timeline {
         ...(spec.right ? {right: {range: spec.right.range}} : {}),
       },
       axes: [
-        axis({size: 28, values: (_, ticks) => ticks.map((s) => spec.undated ? `#${s}` : seconds(s))}),
+        axis({size: 28, values: (_, ticks) => ticks.map((s) => spec.undated ? `#${s}` : `${seconds(s)} s`)}),
         axis({size: AXIS_PX, values: (_, ticks) => ticks.map((v) => v === null ? '' : spec.tick(v))}),
         ...(spec.right ? [axis({scale: 'right', side: 1, size: 48, grid: {show: false},
           values: (_, ticks) => ticks.map((v) => v === null ? '' : spec.right.tick(v))})] : []),
@@ -94,7 +94,7 @@ export class Timeline {
       series: [{label: 'time', value: (u, v) => v === null ? '' : spec.undated ? `sample ${v}` : duration(v * 1e9)},
         ...spec.series],
       bands: spec.bands || [],
-      legend: {live: true, markers: {width: 2}},
+      legend: {live: true, markers: {width: 0, fill: (u, i) => spec.series[i - 1].stroke}},
       focus: {alpha: 0.35},
       cursor: {
         focus: {prox: 16},
@@ -109,7 +109,8 @@ export class Timeline {
       },
       hooks: {
         drawClear: [(u) => this.drawBands(u)],
-        draw: [(u) => drawLevels(u, u.spec || spec)],
+        // Below the curves: no label hides data.
+        drawAxes: [(u) => drawLevels(u, u.spec || spec)],
         setSelect: [(u) => {
           if (u.select.width < 4)
             return;
@@ -262,7 +263,6 @@ function drawLevels(u, spec) {
   let lowest = -Infinity;
   ctx.save();
   ctx.font = `${11 * ratio}px system-ui, sans-serif`;
-  ctx.textAlign = 'right';
   for (const level of (spec.levels || []).slice().sort((a, b) => b.value - a.value)) {
     if (!known(level.value) || level.value < u.scales.y.min || level.value > u.scales.y.max)
       continue;
@@ -274,17 +274,19 @@ function drawLevels(u, spec) {
     ctx.moveTo(left, y);
     ctx.lineTo(left + width, y);
     ctx.stroke();
-    // Two labels closer than a line of text: the lower one goes below its line.
-    const below = y - lowest < 14 * ratio || y - top < 13 * ratio;
-    const at = below ? y + 12 * ratio : y - 3 * ratio;
+    // Two labels closer than a line of text: the lower one goes to the left.
+    const crowded = y - lowest < 14 * ratio;
+    const at = y - top < 13 * ratio ? y + 12 * ratio : y - 3 * ratio;
+    const x = crowded ? left + 4 * ratio : left + width - 4 * ratio;
+    ctx.textAlign = crowded ? 'left' : 'right';
     if (at < top + height) {
       ctx.lineWidth = 3 * ratio;
       ctx.setLineDash([]);
       ctx.strokeStyle = css('--card');
-      ctx.strokeText(level.label, left + width - 4 * ratio, at);
-      ctx.fillText(level.label, left + width - 4 * ratio, at);
+      ctx.strokeText(level.label, x, at);
+      ctx.fillText(level.label, x, at);
     }
-    lowest = below ? at : y;
+    lowest = crowded ? -Infinity : y;
   }
   ctx.restore();
 }

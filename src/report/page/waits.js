@@ -95,8 +95,25 @@ function layout(nodes, links) {
   return {place, width: columns.length * (NODE_W + GAP_X) - GAP_X + 2 * PAD + 26, height: tallest * (NODE_H + GAP_Y) + 2 * PAD + 26};
 }
 
+// Where edges meet a box they are spread over its side, in the order of their other ends.
+function ports(links, place) {
+  const sides = [['out', (link) => link.from.key, (link) => link.to.key], ['in', (link) => link.to.key, (link) => link.from.key]];
+  for (const [side, own, other] of sides) {
+    const boxes = new Map();
+    for (const link of links)
+      if (!link.back)
+        boxes.set(own(link), [...boxes.get(own(link)) || [], link]);
+    for (const list of boxes.values()) {
+      list.sort((a, b) => place.get(other(a)).y - place.get(other(b)).y);
+      list.forEach((link, i) => {
+        link[side] = NODE_H * (i + 1) / (list.length + 1);
+      });
+    }
+  }
+}
+
 function path(link, a, b) {
-  const x1 = a.x + NODE_W, y1 = a.y + NODE_H / 2, y2 = b.y + NODE_H / 2;
+  const x1 = a.x + NODE_W, y1 = a.y + (link.out ?? NODE_H / 2), y2 = b.y + (link.in ?? NODE_H / 2);
   if (link.from.key === link.to.key)
     return `M${x1} ${y1 - 8}c26 -14 26 30 0 16`;
   if (link.back) {
@@ -105,6 +122,8 @@ function path(link, a, b) {
   }
   return `M${x1} ${y1}C${x1 + GAP_X / 2} ${y1} ${b.x - GAP_X / 2} ${y2} ${b.x} ${y2}`;
 }
+
+const small = ({tid, kind, name: who}) => tid || (who && KINDS[kind]) ? el('small', null, tid ?? KINDS[kind]) : null;
 
 const cut = (text, n) => {
   const shown = [...visible(text)];
@@ -116,14 +135,15 @@ function graph(report) {
   if (!links.length)
     return null;
   const {place, width, height} = layout(nodes, links), most = links[0].ns;
+  ports(links, place);
   const lines = links.slice().reverse().map((link) => {
-    const text = visible(`${link.from.label} waits for ${link.to.label}: ${WAIT_LABELS[link.cls]}, ${duration(link.ns)}, ${count(link.count)} times`);
-    return svg('path', {class: `edge e-${link.cls}`, d: path(link, place.get(link.from.key), place.get(link.to.key)),
+    const text = `${link.from.label} waits for ${link.to.label}: ${WAIT_LABELS[link.cls]}, ${duration(link.ns)}, ${count(link.count)} times`;
+    return svg('path', {class: `edge e-${link.cls}${link.back ? ' back' : ''}`, d: path(link, place.get(link.from.key), place.get(link.to.key)),
       'stroke-width': 1.5 + 9 * Math.sqrt(link.ns / most)}, svg('title', null, text));
   });
   const boxes = [...nodes].map(([key, node]) => {
     const {x, y} = place.get(key);
-    return svg('g', {class: 'node', transform: `translate(${x} ${y})`}, svg('title', null, visible(node.label)),
+    return svg('g', {class: 'node', transform: `translate(${x} ${y})`}, svg('title', null, node.label),
       svg('rect', {width: NODE_W, height: NODE_H, rx: 6}),
       svg('text', {x: 9, y: node.ns || node.kind ? 15 : 21, direction: 'ltr', 'unicode-bidi': 'isolate'}, cut(node.label, 23)),
       node.ns || node.kind ? svg('text', {class: 'small', x: 9, y: 28}, node.ns ? `waits ${duration(node.ns)}` : node.kind) : null);
@@ -137,8 +157,8 @@ function graph(report) {
 
 export function waitGraph(report) {
   const drawn = report.edges && report.edges.length ? graph(report) : null;
-  return drawn ? section('graph', 'Who waits for whom',
-    `Left waits, right ends the wait; the wider, the longer. The ${EDGES} largest edges between groups of threads; times of several threads add up.`, drawn) : null;
+  return drawn ? section('graph', ['Who waits for whom', 'Wait graph'],
+    `Left waits, right ends the wait; the wider, the longer. The ${EDGES} largest edges between groups of threads; times of several threads add up. Dashed edges close a circle.`, drawn) : null;
 }
 
 export function edges(report) {
@@ -150,7 +170,7 @@ export function edges(report) {
   const waker = (edge) => edge.waker.name ?? KINDS[edge.waker.kind] ?? '?';
   const columns = [
     {title: 'Waits', value: waiter, cell: (edge) => [name(waiter(edge)), el('small', null, edge.waiter ?? 'ended')]},
-    {title: 'Woken by', value: waker, cell: (edge) => [name(waker(edge)), el('small', null, edge.waker.tid ?? KINDS[edge.waker.kind] ?? '')]},
+    {title: 'Woken by', value: waker, cell: (edge) => [name(waker(edge)), small(edge.waker)]},
     {title: 'For', value: (edge) => edge.class, cell: (edge) => [el('span', {class: `swatch p-${edge.class}`}), WAIT_LABELS[edge.class] ?? edge.class]},
     {title: 'Where', minor: true, value: (edge) => edge.site, cell: (edge) => edge.site ? [name(edge.site), edge.via ? el('small', null, 'via ', name(edge.via)) : null] : '–'},
     {title: 'Time', number: true, value: (edge) => edge.ns, cell: (edge) => duration(edge.ns)},
