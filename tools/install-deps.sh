@@ -52,7 +52,7 @@ case " $wanted " in
 	command -v npm >/dev/null || optional="${optional:-} nodejs npm"
 	# Ubuntu's package is a wrapper around a snap.
 	command -v chromium >/dev/null || grep -q '^ID=ubuntu' /etc/os-release ||
-		optional="${optional:-} chromium"
+		optional="${optional:-} chromium fonts-dejavu-core"
 	;;
 esac
 

@@ -117,14 +117,14 @@ const threadsNow = (v) => `${digits(v)} threads`;
 const running = (x, host) => chart('running', 'Threads that run or want to', x, [
   curve('on CPU', colour('work'), host.oncpu, threadsNow), curve('in the run queue', colour('runq'), host.runq, threadsNow),
   curve('stopped', colour('stopped'), host.stopped, threadsNow)], {
-  unit: 'threads of the target, on average', range: fromZero(1), tick: (v) => digits(v)});
+  unit: 'of the target, on average', range: fromZero(1), tick: (v) => digits(v)});
 
 function asleep(x, host) {
   const classes = Object.keys(host.offcpu || {});
   const ordered = [...WAITS.filter((cls) => classes.includes(cls)), ...classes.filter((cls) => !WAITS.includes(cls))];
   return stacked('asleep', 'Threads asleep, by what they wait for', x, ordered.map((cls) => ({
     label: WAIT_LABELS[cls] || cls, colour: colour(WAITS.includes(cls) ? cls : 'other'), values: host.offcpu[cls]})), threadsNow, {
-    unit: 'threads of the target, on average', range: fromZero(1), tick: (v) => digits(v)});
+    unit: 'of the target, on average', range: fromZero(1), tick: (v) => digits(v)});
 }
 
 const io = (x, host) => chart('io', 'Block I/O', x, [

@@ -276,7 +276,7 @@ function drawLevels(u, spec) {
     ctx.stroke();
     // Two labels closer than a line of text: the lower one goes to the left.
     const crowded = y - lowest < 14 * ratio;
-    const at = y - top < 13 * ratio ? y + 12 * ratio : y - 3 * ratio;
+    const at = y - top < 13 * ratio ? y + 13 * ratio : y - 5 * ratio;
     const x = crowded ? left + 4 * ratio : left + width - 4 * ratio;
     ctx.textAlign = crowded ? 'left' : 'right';
     if (at < top + height) {
