@@ -24,23 +24,30 @@ Q := @
 msg = @printf '  %-8s %s\n' '$(1)' '$(2)';
 endif
 
+# As libbpf's headers name it, of the machine that CC compiles for.
 BPF_ARCH := $(shell $(CC) -dumpmachine | sed -e 's/x86_64.*/x86/' -e 's/aarch64.*/arm64/')
-ARCH := $(BPF_ARCH)
+BPF_ARCHES := x86 arm64
+VERSION := $(shell tools/version.sh)
+# The time that built things bear, so that two builds give the same bytes.
+export SOURCE_DATE_EPOCH ?= $(shell tools/version.sh --date)
 LIBS := libbpf libdw libelf zlib jansson
 
 WARN     := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
 CFLAGS   ?= -O2 -g
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Isrc -I. -Ibpf -I$(BUILD) $(WARN) $(SAN) \
-	$(shell $(PKG_CONFIG) --cflags $(LIBS)) -DSCHEMA_PATH='"src/report/schema.json"' \
+	$(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) -DSCHEMA_PATH='"src/report/schema.json"' \
 	-DPAGE_PATH='"$(PAGE)"'
-LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm
+LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null) -liberty -lm
 # v2: the arm64 JIT has no atomic with a result before 5.18
 # No build path in the objects, so that two builds give the same bytes.
-BPFFLAGS = -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Werror \
+BPFFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -Wall -Wextra -Werror \
 	-Wno-unused-parameter -Ivmlinux -Ibpf
 
 RUNGS    := sched_btf sched_tracepoint block_tracepoint sampler fault_events cuda
 SKELS    := $(RUNGS:%=$(BUILD)/%.skel.h)
+# In a source archive (make dist) they are ready: no clang or bpftool is needed.
+READY_SKELS := $(wildcard bpf/skel)
+GENERATED := $(SKELS) $(BUILD)/build_version.h
 SRCS     := $(sort $(wildcard src/*/*.c))
 OBJS     := $(SRCS:%.c=$(BUILD)/%.o)
 LIBOBJS  := $(filter-out $(BUILD)/src/cli/main.o,$(OBJS))
@@ -50,7 +57,7 @@ BENCH    := $(patsubst %.c,$(BUILD)/%,$(sort $(filter-out %.bpf.c,$(wildcard tes
 FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch] tests/integration/code/*.c \
 	tests/workloads/*/*.[ch])
 
-.PHONY: all again clean demo check check-format deps fuzz bench workloads unit install
+.PHONY: FORCE all clean demo check check-format deps fuzz bench workloads unit
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -58,9 +65,13 @@ all: $(BUILD)/tegratrace
 
 # Targets that install what they need first, or need none of it.
 SELF_SUFFICIENT := clean deps demo check fuzz bench check-format kernels-deps check-kernels \
-	check-kernels-short
+	check-kernels-short install-files uninstall check-packages
 ifeq ($(filter $(SELF_SUFFICIENT),$(MAKECMDGOALS)),)
-ifneq ($(shell $(PKG_CONFIG) --exists 'libbpf >= 1.0' $(filter-out libbpf,$(LIBS)) && echo ok),ok)
+ifneq ($(shell $(PKG_CONFIG) --exists 'libbpf >= 1.0' $(filter-out libbpf,$(LIBS)) 2>/dev/null && echo ok),ok)
+LIBBPF_VERSION := $(shell $(PKG_CONFIG) --modversion libbpf 2>/dev/null)
+ifneq ($(filter 0.%,$(LIBBPF_VERSION)),)
+$(error libbpf $(LIBBPF_VERSION) is too old, 1.0 or newer is needed: install the .deb or copy the 	static binary, both made with make deb on another machine, or set PKG_CONFIG_PATH to a newer libbpf)
+endif
 $(error libbpf >= 1.0, libdw, libelf, zlib and jansson are needed: sudo tools/install-deps.sh build)
 endif
 endif
@@ -69,23 +80,43 @@ $(BUILD)/tegratrace: $(OBJS)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h vmlinux/*.h)
-	$(call msg,BPF,$@)
+ifeq ($(READY_SKELS),)
+# $(1): folder, $(2): x86 or arm64, whose registers and types differ
+define bpf_rules
+$(1)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h vmlinux/*.h)
+	$$(call msg,BPF,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CLANG) $$(BPFFLAGS) -D__TARGET_ARCH_$(2) -c $$< -o $$@
+	$$(Q)$$(LLVM_STRIP) -g $$@
+endef
+$(eval $(call bpf_rules,$(BUILD),$(BPF_ARCH)))
+$(foreach arch,$(BPF_ARCHES),$(eval $(call bpf_rules,$(BUILD)/skel/$(arch),$(arch))))
+else
+$(BUILD)/skel/%.skel.h: bpf/skel/%.skel.h
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPFFLAGS) -c $< -o $@
-	$(Q)$(LLVM_STRIP) -g $@
+	$(Q)cp $< $@
+
+$(BUILD)/%.skel.h: bpf/skel/$(BPF_ARCH)/%.skel.h
+	$(Q)mkdir -p $(@D)
+	$(Q)cp $< $@
+endif
 
 $(BUILD)/%.bpf.o: tests/bench/%.bpf.c
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPFFLAGS) -c $< -o $@
+	$(Q)$(CLANG) $(BPFFLAGS) -D__TARGET_ARCH_$(BPF_ARCH) -c $< -o $@
 	$(Q)$(LLVM_STRIP) -g $@
 
-$(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
+%.skel.h: %.bpf.o
 	$(call msg,SKEL,$@)
-	$(Q)$(BPFTOOL) gen skeleton $< name $* > $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $(*F) > $@
 
-$(BUILD)/%.o: %.c | $(SKELS)
+$(BUILD)/build_version.h: FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#define TEGRATRACE_VERSION "$(VERSION)"' | cmp -s - $@ || \
+		echo '#define TEGRATRACE_VERSION "$(VERSION)"' > $@
+
+$(BUILD)/%.o: %.c | $(GENERATED)
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
@@ -95,11 +126,10 @@ $(BUILD)/src/report/schema.o: src/report/schema.json
 $(BUILD)/src/report/page.o: $(PAGE)
 
 # An empty page is tried again: npm, or the network, may be there now.
-$(PAGE): $(wildcard src/report/page/*.*) tools/build-page.sh $(if $(shell test -s $(PAGE) || echo again),again)
+$(PAGE): $(wildcard src/report/page/*.*) tools/build-page.sh $(if $(shell test -s $(PAGE) || echo FORCE),FORCE)
 	$(call msg,PAGE,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)tools/build-page.sh $@
-again:
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIBOBJS)
 	$(call msg,CC,$@)
@@ -153,9 +183,6 @@ bench:
 	$(Q)$(MAKE) --no-print-directory all workloads $(BENCH)
 	$(Q)BUILD=$(BUILD) tools/bench.sh
 
-install: all
-	install -D -m 755 $(BUILD)/tegratrace $(DESTDIR)$(PREFIX)/sbin/tegratrace
-
 $(BUILD)/tests/bench/%: tests/bench/%.c $(LIBOBJS) $(BUILD)/empty_btf.skel.h \
 		$(BUILD)/empty_tracepoint.skel.h
 	$(call msg,CC,$@)
@@ -166,5 +193,6 @@ clean:
 	rm -rf $(BUILD)
 
 include tools/kernels/kernels.mk
+include tools/packaging/packaging.mk
 
 -include $(OBJS:.o=.d) $(UNIT:=.d)

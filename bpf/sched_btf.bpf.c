@@ -7,7 +7,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
-#include "account.h"
+#include "holding.h"
 #include "site_btf.h"
 
 /* linux/sched.h, raw task state since 4.14 */
@@ -59,20 +59,6 @@ static __always_inline __u64 slice_ns(struct task_struct *task)
 	return task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
 }
 
-/*
- * Of a delay that ends now, what the task before it had: its slice. The rest was another's, who is
- * not known. A real-time task's slice is not counted by the kernel and idle has none: all of it.
- */
-static __always_inline __u64 held_cpu_ns(struct task_struct *prev, __u64 delay_ns)
-{
-	__u64 slice;
-
-	if (!prev->pid)
-		return delay_ns;
-	slice = slice_ns(prev);
-	return slice < delay_ns ? slice : delay_ns;
-}
-
 static __always_inline void keep_unseen(struct task_struct *next, __u32 slot,
 					const struct tt_in *in)
 {
@@ -94,8 +80,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	__u64 slice = 0;
 	struct tt_in in;
 
-	if (!(prev_slot | next_slot))
+	if (!(prev_slot | next_slot)) {
+		other_switch(prev->pid, prev->comm, next->pid);
 		return 0;
+	}
 	if (prev_slot) {
 		how = how_out(prev);
 		slice = slice_ns(prev);
@@ -107,8 +95,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		}
 	}
 	in = handle_switch(prev_slot, next_slot, how, slice, 0);
-	if (in.delay_ns >= TT_HOLDER_MIN_NS)
-		keep_holder(next_slot, prev->pid, prev->comm, held_cpu_ns(prev, in.delay_ns));
+	hold_switch(prev_slot, next_slot, how, &in, prev->pid, prev->comm, next->pid);
 	if (in.bucket)
 		keep_unseen(next, next_slot, &in);
 	return 0;
@@ -135,6 +122,7 @@ int BPF_PROG(sched_wakeup, struct task_struct *p)
 	ran_ns = t->bucket == TT_ONCPU && !p->on_cpu ? slice_ns(p) : TT_RAN_UNKNOWN;
 	if (!handle_wakeup(slot, t, ran_ns, &wake, &key))
 		return 0;
+	hold_wakeup(t, p->wake_cpu);
 	add_site(p, t, wake.slept_ns, &key);
 	keep_edge(&key, wake.slept_ns);
 	return 0;

@@ -9,7 +9,7 @@
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
-#include "account.h"
+#include "holding.h"
 
 /* Offsets in bytes from the start of the record; set by the loader. */
 const volatile __u32 off_switch_prev_pid;
@@ -18,6 +18,7 @@ const volatile __u32 off_switch_next_pid;
 const volatile __u32 off_switch_prev_comm;
 const volatile __u32 off_waking_pid;
 const volatile __u32 off_wakeup_pid;
+const volatile __u32 off_wakeup_target_cpu;
 const volatile __u32 off_wakeup_new_pid;
 const volatile __u32 off_newtask_pid;
 const volatile __u32 off_newtask_clone_flags;
@@ -126,20 +127,22 @@ int sched_switch(void *ctx)
 {
 	__u32 prev_tid = ctx_u32(ctx, off_switch_prev_pid);
 	__u32 prev_slot = slot_of(prev_tid);
-	__u32 next_slot = slot_of(ctx_u32(ctx, off_switch_next_pid));
+	__u32 next_tid = ctx_u32(ctx, off_switch_next_pid);
+	__u32 next_slot = slot_of(next_tid);
+	const char *prev_comm = (const char *)ctx + off_switch_prev_comm;
 	enum tt_switch_out how;
 	struct tt_in in;
 
-	if (!(prev_slot | next_slot))
+	if (!(prev_slot | next_slot)) {
+		other_switch(prev_tid, prev_comm, next_tid);
 		return 1;
+	}
 	how = how_out(ctx_u32(ctx, off_switch_prev_state));
 	if (prev_slot && how == TT_OUT_SLEEP)
 		before_sleep(ctx, prev_slot);
 	in = handle_switch(prev_slot, next_slot, how, TT_RAN_UNKNOWN,
 			   &cpu_free[bpf_get_smp_processor_id() & (TT_MAX_CPUS - 1)].ns);
-	if (in.delay_ns >= TT_HOLDER_MIN_NS)
-		keep_holder(next_slot, prev_tid, (const char *)ctx + off_switch_prev_comm,
-			    in.delay_ns);
+	hold_switch(prev_slot, next_slot, how, &in, prev_tid, prev_comm, next_tid);
 	if (in.bucket)
 		keep_unseen(next_slot, &in);
 	return 1;
@@ -162,6 +165,7 @@ int sched_wakeup(void *ctx)
 
 	if (!t || !handle_wakeup(slot, t, TT_RAN_UNKNOWN, &wake, &key))
 		return 1;
+	hold_wakeup(t, ctx_u32(ctx, off_wakeup_target_cpu));
 	keep_site(t, &key, wake.slept_ns);
 	return 1;
 }

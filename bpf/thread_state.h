@@ -161,6 +161,7 @@ static __always_inline __u64 tt_runq_sample(struct tt_thread *t, __u64 delay_ns)
 
 /* What a switch-in ended. */
 struct tt_in {
+	__u64 now_ns;	/* 0: outside of the window */
 	__u64 delay_ns; /* in the run queue; 0 when its length is not known */
 	__u64 slept_ns; /* of a sleep whose wakeup was missed */
 	__u32 bucket;	/* of that sleep; 0 = none */
@@ -329,6 +330,30 @@ static __always_inline void tt_close(struct tt_thread *t, __u64 now, __u64 begin
 	tt_charge(t, now, begin, t->bucket, TT_DEAD);
 	t->t_death_ns = t->t_last_ns;
 	t->flags |= why_flag;
+}
+
+/*
+ * From `since` on events may have been lost, on any CPU. The state held is certain up to there. A
+ * thread without any event since begin keeps it open that it had none.
+ */
+static __always_inline void tt_lose(struct tt_thread *t, __u64 since, __u64 begin)
+{
+	if (t->bucket == TT_DEAD)
+		return;
+	if (t->t_last_ns && since > t->t_last_ns)
+		tt_charge(t, since, begin, t->bucket, TT_UNKNOWN);
+	t->flags |= TT_FLAG_LOST;
+	t->pend = 0;
+}
+
+/* Before the first event after a loss: all since is unknown, and the event tells `bucket`. */
+static __always_inline bool tt_find_again(struct tt_thread *t, __u64 now, __u64 begin, __u32 bucket)
+{
+	if (!(t->flags & TT_FLAG_LOST) || t->bucket == TT_DEAD)
+		return false;
+	tt_charge(t, now, begin, TT_UNKNOWN, bucket);
+	t->flags &= ~TT_FLAG_LOST;
+	return true;
 }
 
 /*

@@ -63,6 +63,7 @@ struct task_struct {
 	unsigned long jobctl;
 	void *stack;
 	unsigned in_iowait : 1;
+	int wake_cpu; /* where it is queued: __set_task_cpu() keeps both equal */
 	int pid;
 	int tgid;
 	char comm[16];

@@ -7,6 +7,7 @@
 
 #include "base/msg.h"
 #include "cli/diagnose_command.h"
+#include "cli/doctor.h"
 #include "cli/roofline_command.h"
 #include "cli/run.h"
 #include "report/schema.h"
@@ -16,6 +17,7 @@ static const struct {
 	const char *word, *name;
 	int (*run)(int argc, char **argv);
 } subcommands[] = {
+	{"doctor", "tegratrace doctor", doctor_command},
 	{"diagnose", "tegratrace diagnose", diagnose_command},
 	{"roofline", "tegratrace roofline", roofline_command},
 };
@@ -52,7 +54,5 @@ int main(int argc, char **argv)
 		fputs(report_schema(), stdout);
 		return fflush(stdout) ? EXIT_RUN : EXIT_OK;
 	}
-	if (options.subcommand == COMMAND_DOCTOR)
-		return run_doctor(&options);
 	return run_trace(&options);
 }

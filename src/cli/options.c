@@ -97,7 +97,7 @@ static const struct argp_option entries[] = {
 	{"quiet", 'q', NULL, 0, "No status line and no notes", 0},
 	{NULL, 0, NULL, 0, "Tracing:", 4},
 	{"rung", KEY_RUNG, "RUNG", 0,
-	 "auto, btf or tracepoint (default auto: the first that loads)", 0},
+	 "auto, btf, tracepoint, perf or proc (default auto: the first that works here)", 0},
 	{"max-threads", KEY_SLOTS, "N", 0, "Threads traced at once (default 16383)", 0},
 	{"user-stacks", KEY_USER_STACKS, NULL, 0,
 	 "Whole user stacks of waits and samples (code built with frame pointers)", 0},
@@ -223,7 +223,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_RUNG:
 		if (rung_from_name(arg, &options->rung))
-			argp_error(state, "--rung is auto, btf or tracepoint, not '%s'", arg);
+			argp_error(state, "--rung is auto, btf, tracepoint, perf or proc, not '%s'",
+				   arg);
 		return 0;
 	case KEY_SLOTS:
 		options->slots =
@@ -242,10 +243,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (state->quoted) {
 			options->command = &state->argv[state->next - 1];
 			state->next = state->argc;
-			return 0;
-		}
-		if (!strcmp(arg, "doctor")) {
-			options->subcommand = COMMAND_DOCTOR;
 			return 0;
 		}
 		argp_error(state,
@@ -275,7 +272,7 @@ static void check(const struct options *options)
 		exit(EXIT_USAGE);
 	}
 
-	if (options->json_schema || options->subcommand == COMMAND_DOCTOR || targets == 1)
+	if (options->json_schema || targets == 1)
 		return;
 	if (!targets)
 		msg_error(

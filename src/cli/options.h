@@ -22,13 +22,7 @@ enum exit_status {
 	EXIT_NOT_FOUND = 127,
 };
 
-enum subcommand {
-	COMMAND_TRACE,
-	COMMAND_DOCTOR,
-};
-
 struct options {
-	enum subcommand subcommand;
 	const char *pids; /* -p; NULL */
 	const char *name; /* -n; NULL */
 	char **command;	  /* after --, NULL-terminated; NULL */

@@ -186,8 +186,14 @@ static int open_tracer(struct run *run)
 	int err = tracer_open(&options, &run->tracer, &run->session.capability, reason,
 			      sizeof(reason));
 
-	if (!err)
+	if (!err) {
+		if (tracer_polls(run->tracer) && options.rung == RUNG_AUTO)
+			msg_note("%s: polling /proc instead, which misses short-lived threads and "
+				 "who waits for whom",
+				 geteuid() ? "not root, so nothing can be traced (run it with sudo)"
+					   : "nothing can be traced on this kernel (-v says why)");
 		return EXIT_OK;
+	}
 	msg_error("cannot trace on this kernel: %s", *reason ? reason : strerror(-err));
 	if (err == -EPERM)
 		return EXIT_PERMISSION;

@@ -17,9 +17,10 @@ static bool wants(const struct options *options, enum probe probe, const char *w
 	return false;
 }
 
-static bool sees_no_syscalls(const struct session *session)
+/* The rung that polls looks at them itself. */
+static bool sees_no_syscalls(const struct session *session, const struct tracer *tracer)
 {
-	return strcmp(session->capability.rung, "btf") != 0;
+	return strcmp(session->capability.rung, "btf") != 0 && !tracer_polls(tracer);
 }
 
 int run_probes_open(struct run_probes *probes, const struct options *options, struct tracer *tracer,
@@ -30,9 +31,9 @@ int run_probes_open(struct run_probes *probes, const struct options *options, st
 	struct capability *capability = &session->capability;
 
 	memset(probes, 0, sizeof(*probes));
-	probes->waits = waits_new(tracer, accounts, session);
 	probes->mappings = mappings_new();
 	probes->symbols = user_symbols_new(probes->mappings);
+	probes->waits = waits_new(tracer, accounts, session, probes->symbols);
 	if (options->without & PROBE_CUDA)
 		cuda.mode = CUDA_MODE_OFF;
 	probes->cuda = cuda_probe_new(&cuda, tracer, accounts, session);
@@ -41,7 +42,7 @@ int run_probes_open(struct run_probes *probes, const struct options *options, st
 	if (wants(options, PROBE_BLOCK, "block I/O", capability))
 		probes->block = block_io_open(tracer, accounts, capability);
 	if (wants(options, PROBE_SYSTEM, "pressure and other processes", capability))
-		probes->system = system_view_open(tracer, sees_no_syscalls(session));
+		probes->system = system_view_open(tracer, sees_no_syscalls(session, tracer));
 	if (wants(options, PROBE_SAMPLES, "on-CPU samples", capability))
 		probes->samples = samples_open(&samples, tracer, accounts, probes->mappings,
 					       probes->symbols, capability);
@@ -94,9 +95,9 @@ void run_probes_end(struct run_probes *probes, int64_t now_ns, struct session *s
 
 void run_probes_finish(struct run_probes *probes, struct session *session)
 {
+	user_symbols_resolve(probes->symbols);
 	waits_finish(probes->waits, system_view_sites(probes->system));
 	block_io_finish(probes->block, session);
-	user_symbols_resolve(probes->symbols);
 	samples_finish(probes->samples, session);
 	faults_finish(probes->faults, session);
 	cuda_probe_end(probes->cuda);

@@ -24,11 +24,12 @@ struct holder {
 struct waiter {
 	pid_t pid, tid;
 	char group[32];
-	int64_t ns; /* of all its entries */
+	int64_t ns;	   /* of all its entries */
+	int64_t waited_ns; /* by its account */
 };
 
 struct hold {
-	const struct waiter *waiter;
+	struct waiter *waiter;
 	const struct holder *holder;
 	int64_t ns, count;
 };
@@ -224,7 +225,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct hold *x = *(const struct hold *const *)a;
 	const struct hold *y = *(const struct hold *const *)b;
-	int diff = order(y->waiter->ns, x->waiter->ns);
+	int diff = order(y->waiter->waited_ns, x->waiter->waited_ns);
 
 	if (!diff)
 		diff = by_waiter(x->waiter, y->waiter);
@@ -242,7 +243,8 @@ static void fill_waiter(struct cpu_holder *row, const struct hold *entry)
 	memcpy(row->group, waiter->group, sizeof(row->group));
 	row->ns = entry->ns;
 	row->count = entry->count;
-	row->share = waiter->ns > 0 ? (double)entry->ns / (double)waiter->ns : NAN;
+	row->waited_ns = waiter->waited_ns;
+	row->share = waiter->waited_ns > 0 ? (double)entry->ns / (double)waiter->waited_ns : NAN;
 }
 
 static void fill_holder(struct cpu_holder *row, const struct holder *holder)
@@ -268,6 +270,21 @@ static void fill_others(struct cpu_holder *row, const struct hold *const *entrie
 	row->kind = HOLDER_OTHERS;
 	row->policy = row->rt_priority = -1;
 	snprintf(row->name, sizeof(row->name), "%zu more", n);
+}
+
+/* What its account says; a wait that is not over at the end, or a very short one, has no holder. */
+static int64_t waited_ns(const struct session *session, const struct waiter *waiter)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < session->nthreads; i++) {
+		const struct thread_account *thread = &session->threads[i];
+
+		if (thread->pid == waiter->pid && thread->tid == waiter->tid &&
+		    (waiter->tid || !strcmp(thread->group, waiter->group)))
+			ns += thread->runq_wake_ns + thread->runq_preempt_ns;
+	}
+	return ns > waiter->ns ? ns : waiter->ns;
 }
 
 static void fill_rows(const struct blame *blame, struct session *session)
@@ -303,6 +320,12 @@ int blame_finish(struct blame *blame, struct session *session)
 	session->cpu_holders = calloc(n, sizeof(*session->cpu_holders));
 	if (!session->cpu_holders)
 		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct waiter *waiter = blame->list[i]->waiter;
+
+		if (!waiter->waited_ns)
+			waiter->waited_ns = waited_ns(session, waiter);
+	}
 	qsort(blame->list, n, sizeof(*blame->list), by_time);
 	fill_rows(blame, session);
 	return 0;

@@ -31,7 +31,7 @@ int blame_add(struct blame *blame, pid_t waiter_pid, pid_t waiter_tid, const cha
 	      pid_t holder_tid, const char comm[16], int64_t ns, int64_t count);
 
 /*
- * session->cpu_holders: waiters with the longest waits first, for each its longest holders, the
+ * When session->threads is complete, session->cpu_holders: waiters with the longest waits first, for each its longest holders, the
  * rest added up. Returns 0 or -ENOMEM.
  */
 int blame_finish(struct blame *blame, struct session *session);

@@ -41,6 +41,7 @@ static const struct wanted_field wanted[] = {
 	WANT("sched/sched_switch", "prev_comm", off_switch_prev_comm),
 	WANT("sched/sched_waking", "pid", off_waking_pid),
 	WANT("sched/sched_wakeup", "pid", off_wakeup_pid),
+	WANT("sched/sched_wakeup", "target_cpu", off_wakeup_target_cpu),
 	WANT("sched/sched_wakeup_new", "pid", off_wakeup_new_pid),
 	WANT("task/task_newtask", "pid", off_newtask_pid),
 	WANT("task/task_newtask", "clone_flags", off_newtask_clone_flags),

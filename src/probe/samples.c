@@ -18,6 +18,16 @@
 
 #define WHAT "on-CPU samples"
 
+/* One table for waits and samples; where no whole stacks are taken, as good as none. */
+static int share_stacks(struct sampler *skel, bool wanted, const struct tracer *tracer)
+{
+	int fd = tracer_map_fd(tracer, "stacks");
+
+	if (!wanted)
+		return bpf_map__set_max_entries(skel->maps.stacks, 1);
+	return fd < 0 ? 0 : bpf_map__reuse_fd(skel->maps.stacks, fd);
+}
+
 static int load(struct samples *samples, const struct samples_options *options,
 		const struct tracer *tracer, char reason[RUNG_REASON_LEN])
 {
@@ -29,8 +39,8 @@ static int load(struct samples *samples, const struct samples_options *options,
 		skel->rodata->whole_stacks = options->whole_stacks;
 		err = bpf_map__reuse_fd(skel->maps.tid_slots, tracer_tid_slots_fd(tracer));
 	}
-	if (!err && !options->whole_stacks)
-		err = bpf_map__set_max_entries(skel->maps.stacks, 1);
+	if (!err)
+		err = share_stacks(skel, options->whole_stacks, tracer);
 	if (!err)
 		err = sampler__load(skel);
 	if (!err)

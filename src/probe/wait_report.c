@@ -154,22 +154,25 @@ static int add_edge(struct session *session, size_t first, const struct wait_edg
 	return 0;
 }
 
-/* Outermost first, as flame graphs want it. */
-static char *fold(const struct report *report, uint64_t key)
+/* Outermost first, as flame graphs want it: user frames, then the kernel's. */
+static char *fold(const struct report *report, pid_t pid, const struct tt_edge_key *key)
 {
 	struct kernel_stack stack;
-	size_t size = 1, used = 0;
-	char *folded;
+	char *folded = NULL;
+	size_t size;
+	FILE *out = open_memstream(&folded, &size);
 
-	kernel_stacks_get(report->stacks, key, &stack);
-	for (int i = 0; i < stack.n; i++)
-		size += strlen(stack.frames[i]) + sizeof("_[k];");
-	folded = malloc(size);
-	if (!folded)
+	if (!out)
 		return NULL;
-	*folded = '\0';
+	if (key->user_stack)
+		user_stacks_fold(report->sources->user_stacks, pid, key->user_stack, out);
+	kernel_stacks_get(report->stacks, key->kernel_stack, &stack);
 	for (int i = stack.n; i-- > 0;)
-		used += sprintf(folded + used, "%s%s_[k]", used ? ";" : "", stack.frames[i]);
+		fprintf(out, "%s%s_[k]", ftell(out) > 0 ? ";" : "", stack.frames[i]);
+	if (fclose(out)) {
+		free(folded);
+		return NULL;
+	}
 	return folded;
 }
 
@@ -207,7 +210,7 @@ static int add_stack(struct report *report, size_t first, const struct raw_wait 
 	stack->class = class;
 	stack->ns = wait->ns;
 	stack->count = wait->count;
-	stack->frames = fold(report, key.kernel);
+	stack->frames = fold(report, row->pid, &wait->key);
 	return stack->frames ? (int)session->nstacks - 1 : -ENOMEM;
 }
 
@@ -252,7 +255,7 @@ static int put_row(struct report *report, size_t from, size_t to)
 		const struct raw_wait *wait = &report->raw->rows[report->order[i]];
 
 		session->waits.ns += wait->ns;
-		if (wait->key.kernel_stack)
+		if (wait->key.kernel_stack || (wait->site && wait->site->nframes))
 			session->waits.with_stack_ns += wait->ns;
 		if (!has_evidence(wait) && estimate(report, from, to, i))
 			session->waits.estimated_ns += wait->ns;
@@ -336,7 +339,7 @@ static int sort(struct session *session)
 	return err;
 }
 
-static int read_stacks(struct report *report, int fd)
+static int read_stacks(struct report *report)
 {
 	const struct raw_waits *raw = report->raw;
 	uint64_t *keys = malloc((raw->n + 1) * sizeof(*keys));
@@ -346,7 +349,7 @@ static int read_stacks(struct report *report, int fd)
 		return -ENOMEM;
 	for (size_t i = 0; i < raw->n; i++)
 		keys[i] = raw->rows[i].key.kernel_stack;
-	err = kernel_stacks_read(&report->stacks, fd, keys, raw->n);
+	err = kernel_stacks_read(&report->stacks, report->sources->tracer, keys, raw->n);
 	free(keys);
 	if (!err || err == -ENOMEM)
 		return err;
@@ -360,7 +363,7 @@ int wait_report_fill(struct session *session, struct raw_waits *raw,
 		     const struct wait_sources *sources)
 {
 	struct report report = {.session = session, .raw = raw, .sources = sources};
-	int err = read_stacks(&report, sources->stacks_fd);
+	int err = read_stacks(&report);
 
 	report.judged = calloc(raw->n + 1, sizeof(*report.judged));
 	report.order = calloc(raw->n + 1, sizeof(*report.order));

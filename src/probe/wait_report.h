@@ -6,6 +6,7 @@
 #include "probe/fd_names.h"
 #include "probe/raw_waits.h"
 #include "probe/site_sampler.h"
+#include "probe/user_stacks.h"
 #include "session/session.h"
 
 /*
@@ -13,9 +14,10 @@
  * stacks. Returns 0 or -ENOMEM.
  */
 struct wait_sources {
-	int stacks_fd;			  /* the kernel's table of stacks */
+	const struct tracer *tracer;	  /* has the stacks */
 	const struct site_sampler *sites; /* NULL where system calls are seen */
 	struct fd_names *files;
+	const struct user_stacks *user_stacks;
 };
 
 int wait_report_fill(struct session *session, struct raw_waits *raw,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "probe/waits.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include "probe/holders.h"
 #include "probe/map_table.h"
 #include "probe/raw_waits.h"
+#include "probe/user_stacks.h"
 #include "probe/wait_report.h"
 #include "probe/wait_rules.h"
 
@@ -33,6 +33,7 @@ struct waits {
 	struct wakers *wakers;
 	struct holders *holders;
 	struct fd_names *files;
+	struct user_stacks *user_stacks;
 	struct raw_waits raw;
 	struct map_table edges; /* sorted by slot through `order` */
 	uint32_t *order;
@@ -73,8 +74,7 @@ static void read_table(struct waits *waits)
 	if (waits->read)
 		return;
 	waits->read = true;
-	err = map_table_read(&waits->edges, tracer_map_fd(waits->tracer, "edges"), TT_MAX_EDGES,
-			     sizeof(struct tt_edge_key), sizeof(struct tt_edge));
+	err = tracer_read_table(waits->tracer, TRACER_EDGES, &waits->edges);
 	if (!err && waits->edges.n) {
 		waits->order = malloc(waits->edges.n * sizeof(*waits->order));
 		err = waits->order ? 0 : -ENOMEM;
@@ -170,6 +170,8 @@ static void add_wait(struct waits *waits, const struct kept_account *kept, struc
 	wait->row = kept->row;
 	wait->key.slot = 0;
 	name_file(waits, wait, kept->record->tgid);
+	if (wait->key.user_stack)
+		user_stacks_note(waits->user_stacks, kept->record->tgid, wait->key.user_stack);
 	if (wait->waker.kind == WAKER_TIMER &&
 	    (!wait->key.syscall || wait->key.syscall == TT_SYSCALL(SYS_futex)))
 		wait->python = runs_python(waits, kept->record->tgid);
@@ -177,6 +179,19 @@ static void add_wait(struct waits *waits, const struct kept_account *kept, struc
 		waits->error = -ENOMEM;
 		free(wait->site);
 	}
+}
+
+/* On a rung that polls the key of a stack is that of a place. */
+static struct sleep_site *polled_site(const struct waits *waits, struct tt_edge_key *key)
+{
+	struct sleep_site *site = malloc(sizeof(*site));
+
+	if (site && tracer_read_site(waits->tracer, key->kernel_stack, site)) {
+		free(site);
+		site = NULL;
+	}
+	key->kernel_stack = 0;
+	return site;
 }
 
 static void add_edge(struct waits *waits, const struct kept_account *kept, uint32_t i)
@@ -190,7 +205,9 @@ static void add_edge(struct waits *waits, const struct kept_account *kept, uint3
 	wakers_name(waits->wakers, wait.key.waker, edge, &wait.waker);
 	if (wait.key.via)
 		wakers_name(waits->wakers, wait.key.via, NULL, &wait.via);
-	if (wait.key.flags & TT_SITE_FIRST && !wait.key.syscall)
+	if (tracer_polls(waits->tracer))
+		wait.site = polled_site(waits, &wait.key);
+	else if (wait.key.flags & TT_SITE_FIRST && !wait.key.syscall)
 		wait.site = take_sleeper(waits, key_at(waits, i)->slot, false);
 	if (wait.site)
 		add_syscall(wait.site, &wait.key);
@@ -199,8 +216,6 @@ static void add_edge(struct waits *waits, const struct kept_account *kept, uint3
 
 static void take_edges(struct waits *waits, const struct kept_account *kept, uint32_t slot)
 {
-	int fd = tracer_map_fd(waits->tracer, "edges");
-
 	for (size_t i = first_of(waits, slot); i < waits->edges.n; i++) {
 		const struct tt_edge_key *key = key_at(waits, waits->order[i]);
 
@@ -209,7 +224,7 @@ static void take_edges(struct waits *waits, const struct kept_account *kept, uin
 		add_edge(waits, kept, waits->order[i]);
 		/* The next thread in this slot must not find it. */
 		if (kept->record->bucket == TT_DEAD)
-			bpf_map_delete_elem(fd, key);
+			tracer_delete_row(waits->tracer, TRACER_EDGES, key);
 	}
 }
 
@@ -253,7 +268,7 @@ static void on_asleep(void *ctx, uint32_t slot, pid_t pid, pid_t tid, bool at_en
 	struct sleeper sleeper = {.slot = slot, .at_end = at_end};
 	void *rows;
 
-	if (!at_end && !waits->asks_at_begin)
+	if (tracer_polls(waits->tracer) || (!at_end && !waits->asks_at_begin))
 		return;
 	sleeper.site = malloc(sizeof(*sleeper.site));
 	rows = reallocarray(waits->sleepers, waits->nsleepers + 1, sizeof(sleeper));
@@ -266,7 +281,8 @@ static void on_asleep(void *ctx, uint32_t slot, pid_t pid, pid_t tid, bool at_en
 	waits->sleepers[waits->nsleepers++] = sleeper;
 }
 
-struct waits *waits_new(struct tracer *tracer, struct accounts *accounts, struct session *session)
+struct waits *waits_new(struct tracer *tracer, struct accounts *accounts, struct session *session,
+			struct user_symbols *symbols)
 {
 	struct waits *waits = calloc(1, sizeof(*waits));
 
@@ -277,9 +293,10 @@ struct waits *waits_new(struct tracer *tracer, struct accounts *accounts, struct
 	waits->wakers = wakers_new(tracer, session);
 	waits->holders = holders_new(tracer, session);
 	waits->files = fd_names_new();
+	waits->user_stacks = user_stacks_new(tracer_map_fd(tracer, "stacks"), symbols);
 	/* With type data a sleeper is read when it is woken, whenever it went to sleep. */
 	waits->asks_at_begin = strcmp(session->capability.rung, "btf") != 0;
-	if (!waits->wakers || !waits->holders || !waits->files) {
+	if (!waits->wakers || !waits->holders || !waits->files || !waits->user_stacks) {
 		waits_free(waits);
 		return NULL;
 	}
@@ -300,6 +317,7 @@ void waits_free(struct waits *waits)
 	wakers_free(waits->wakers);
 	holders_free(waits->holders);
 	fd_names_free(waits->files);
+	user_stacks_free(waits->user_stacks);
 	free(waits);
 }
 
@@ -314,9 +332,10 @@ void waits_drained(struct waits *waits)
 void waits_finish(struct waits *waits, const struct site_sampler *sites)
 {
 	struct wait_sources sources = {
-		.stacks_fd = tracer_map_fd(waits->tracer, "stacks"),
+		.tracer = waits->tracer,
 		.sites = sites,
 		.files = waits->files,
+		.user_stacks = waits->user_stacks,
 	};
 	int err = wait_report_fill(waits->session, &waits->raw, &sources);
 

@@ -9,12 +9,17 @@
 #include "probe/accounts.h"
 #include "probe/site_sampler.h"
 #include "probe/tracer.h"
+#include "probe/user_symbols.h"
 #include "session/session.h"
 
 struct waits;
 
-/* Listens to the accounts. Keeps the pointers. NULL when out of memory. */
-struct waits *waits_new(struct tracer *tracer, struct accounts *accounts, struct session *session);
+/*
+ * Listens to the accounts. Keeps the pointers. `symbols` names user stacks, and is resolved between
+ * accounts_finish and waits_finish. NULL when out of memory.
+ */
+struct waits *waits_new(struct tracer *tracer, struct accounts *accounts, struct session *session,
+			struct user_symbols *symbols);
 void waits_free(struct waits *waits);
 
 /* After each accounts_drain: what was read of the kernel's table for it is stale now. */

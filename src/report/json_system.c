@@ -174,6 +174,7 @@ json_t *json_cpu_holders(const struct session *session)
 		json_put(&object, "holder", holder_json(row));
 		json_put(&object, "ns", json_count(row->ns));
 		json_put(&object, "count", json_count(row->count));
+		json_put(&object, "waited_ns", json_count(row->waited_ns));
 		json_put(&object, "share", json_number(row->share));
 		json_push(&array, object);
 	}

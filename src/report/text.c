@@ -225,13 +225,18 @@ static void machine(struct lines *lines, const struct session *session, bool ver
 #define LOG_EVIDENCE 3
 
 /* Up to max lines on each of both. */
+/* Two lines each at most, in `room` lines altogether. */
 static void what_threads_do(struct lines *lines, const struct session *session,
-			    const struct thread_group *groups, size_t n, size_t max)
+			    const struct thread_group *groups, size_t n, size_t room)
 {
-	if (!max)
-		return;
-	text_oncpu(lines, session, groups, n, max);
-	text_faults(lines, session, max);
+	size_t each = room < 4 ? (room + 1) / 2 : 2;
+
+	text_oncpu(lines, session, groups, n, room == NO_LIMIT ? room : each);
+	if (room > lines->n)
+		text_faults(lines, session,
+			    room == NO_LIMIT	     ? room
+			    : room - lines->n < each ? room - lines->n
+						     : each);
 }
 
 static void report(struct lines *lines, const struct session *session,
@@ -265,10 +270,7 @@ static void report(struct lines *lines, const struct session *session,
 		machine(&board, session, verbose, verbose ? NO_LIMIT : left - table);
 	left = MAX_LINES - 2 - bound.n - board.n - tail.n;
 	if (!log && (verbose || table < left))
-		what_threads_do(&causes, session, groups, n,
-				verbose			 ? NO_LIMIT
-				: (left - table) / 2 < 2 ? (left - table) / 2
-							 : 2);
+		what_threads_do(&causes, session, groups, n, verbose ? NO_LIMIT : left - table);
 	left -= causes.n;
 	if (log)
 		text_log(&middle, verdict, verbose ? NO_LIMIT : left - lines->n - LOG_EVIDENCE);

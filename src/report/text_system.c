@@ -81,33 +81,35 @@ static void append_waiter(char *text, const struct session *session, const struc
 			     row->group);
 }
 
-static size_t rows_of_waiter(const struct session *session, size_t first, int64_t *ns)
+static size_t rows_of_waiter(const struct session *session, size_t first)
 {
 	const struct cpu_holder *rows = session->cpu_holders + first;
-	size_t n = 0;
+	size_t n = 1;
 
-	*ns = 0;
 	while (first + n < session->ncpu_holders && rows[n].pid == rows->pid &&
 	       rows[n].tid == rows->tid &&
-	       !strncmp(rows[n].group, rows->group, sizeof(rows->group)) &&
-	       !__builtin_add_overflow(*ns, rows[n].ns, ns))
+	       !strncmp(rows[n].group, rows->group, sizeof(rows->group)))
 		n++;
-	return n ? n : 1;
+	return n;
 }
 
 static void holders(struct lines *lines, const struct session *session, bool verbose, size_t max)
 {
-	int64_t duration_ns = session_duration_ns(session), ns;
+	int64_t duration_ns = session_duration_ns(session);
 	char text[TEXT], time[32];
 
 	for (size_t i = 0, n; i < session->ncpu_holders && lines->n < max; i += n) {
-		n = rows_of_waiter(session, i, &ns);
-		if (!verbose && !(share_of(ns, duration_ns) >= WAIT_SHOWN))
+		int64_t waited_ns = session->cpu_holders[i].waited_ns;
+
+		n = rows_of_waiter(session, i);
+		if (!verbose && !(share_of(waited_ns, duration_ns) >= WAIT_SHOWN))
 			break;
 		*text = 0;
 		append_holders(text, session->cpu_holders + i, n);
+		if (!*text)
+			text_appendf(text, TEXT, "by whom is not known");
 		append_waiter(text, session, &session->cpu_holders[i]);
-		text_duration(time, sizeof(time), ns);
+		text_duration(time, sizeof(time), waited_ns);
 		text_appendf(text, TEXT, " waited %s for one", time);
 		lines_label(lines, i ? "" : "CPU held", text, max - lines->n);
 		if (!verbose)
@@ -137,17 +139,22 @@ static void quotas(struct lines *lines, const struct pressure *pressure, bool ve
 	}
 }
 
+/* Of the devices in use; of all when none is in use any more. */
 static const char *swap_note(const struct pressure *pressure)
 {
-	bool zram = false, other = false;
+	bool zram[2] = {false}, other[2] = {false}, used = false;
 
 	for (int i = 0; i < pressure->nswaps && i < PRESSURE_SWAPS; i++) {
-		zram |= pressure->swaps[i].kind == SWAP_ZRAM;
-		other |= pressure->swaps[i].kind != SWAP_ZRAM;
+		const struct swap_device *swap = &pressure->swaps[i];
+		bool *kind = swap->kind == SWAP_ZRAM ? zram : other;
+
+		kind[false] = true;
+		kind[true] |= swap->used_bytes > 0;
+		used |= swap->used_bytes > 0;
 	}
-	if (zram)
-		return other ? " (zram and disk)" : " (zram: costs CPU time, no disk time)";
-	return other ? " (disk)" : "";
+	if (zram[used])
+		return other[used] ? " (zram and disk)" : " (zram: costs CPU time, no disk time)";
+	return other[used] ? " (disk)" : "";
 }
 
 static void append_limits(char *text, const struct pressure *pressure)

@@ -34,7 +34,8 @@ struct cpu_holder {
 	int policy;		      /* SCHED_*; -1 unknown */
 	int rt_priority;	      /* 1-99; 0 none, -1 unknown */
 	int64_t ns, count;	      /* time waited for it, and how often */
-	double share;		      /* of the waiter's time in this list */
+	int64_t waited_ns;	      /* the waiter for a CPU in all: its list may be less */
+	double share;		      /* ns of waited_ns */
 };
 
 /* "other", "fifo", "rr", "batch", "idle", "deadline", "ext"; NULL unknown. */

@@ -6,12 +6,17 @@ device over a file on a real disk: only the test uses it, so its books are exact
 import contextlib
 import json
 import os
+import re
+import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
-from harness import LIMIT, identity_errors, parse_report, run_tool, runq_ns, wait_for
+from harness import (LIMIT, background, fd_links, identity_errors, parse_report, run_tool, runq_ns,
+                     wait_for)
 
 MIB = 1 << 20
 SIZE = 64 * MIB
@@ -244,6 +249,29 @@ def test_mix_equals_the_devices_books(disk, rung, tmp_path):
     assert total(rows(result.report, disk, "write", "target"), "bytes") == \
         jobs[0]["write"]["io_bytes"]
     threads_agree(result.report)
+
+
+BIOLATENCY = shutil.which("biolatency")
+
+
+@pytest.mark.skipif(not BIOLATENCY, reason="no biolatency (package libbpf-tools)")
+def test_totals_equal_biolatencys(disk, rung, tmp_path):
+    """Its histogram holds as many requests of the device; it may miss completions as well."""
+    disk.settled()
+    with background(BIOLATENCY, "-d", disk.name, "--milliseconds", stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL) as peer:
+        wait_for("biolatency to attach",
+                 lambda: any("bpf" in link and "link" in link or "perf_event" in link
+                             for link in fd_links(peer.pid)))
+        time.sleep(0.5)
+        result, _ = fio(tmp_path, rung, disk, "--rw=randread", "--bs=64k", "--ioengine=psync",
+                        "--number_ios=503")
+        peer.send_signal(signal.SIGINT)
+        text = peer.communicate(timeout=LIMIT)[0].decode()
+    theirs = sum(map(int, re.findall(r"^ *\d+ -> \d+ +: (\d+)", text, re.MULTILINE)))
+    mine = rows(result.report, disk)
+    assert total(mine, "count") >= 503
+    assert 0.97 * total(mine, "count") <= theirs <= 1.01 * total(mine, "count"), text
 
 
 @pytest.mark.parametrize("direction", ("up", "down"))

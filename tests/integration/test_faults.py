@@ -69,8 +69,8 @@ def test_totals_and_series(faulted):
 
 def test_memory_given_back(tmp_path):
     """Faulted in again and again while the process does not grow: said, with numbers."""
-    result = trace_load(tmp_path, "auto", "fault_load", "secs=5", "anon=5003", "rounds=61",
-                        "copied=0", "cold=0", f"file={tmp_path}/data")
+    result = trace_load(tmp_path, "auto", "fault_load", "secs=60", "anon=5003", "rounds=61",
+                        "copied=0", "cold=0", f"file={tmp_path}/data", options=("-v",))
     faults = result.report["faults"]
     assert total(sites(result, "anon", kind="anonymous"), "minor") == 5003 * 62
     assert faults["anonymous"] >= 5003 * 62

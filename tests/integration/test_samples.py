@@ -44,7 +44,8 @@ def expect_share(part, whole, share):
 def burned(tmp_path_factory):
     folder = tmp_path_factory.mktemp("burned")
     library = build(folder / "libburn.so.7", "burn_lib")
-    return burn(folder, library, options=("--user-stacks", f"--folded={folder}/folded")), folder
+    options = "-v", "--user-stacks", f"--folded={folder}/folded"
+    return burn(folder, library, options=options), folder
 
 
 def test_share_by_function(burned):

@@ -195,6 +195,28 @@ static void test_exited(void **state)
 	assert_string_equal(session.cpu_holders[1].group, "b-N");
 }
 
+/* Waits too short or not over have no holder: the account tells how much that is. */
+static void test_waited(void **state)
+{
+	struct thread_account *thread = session_add_thread(&session);
+
+	(void)state;
+	assert_non_null(thread);
+	thread->pid = 100;
+	thread->tid = 101;
+	thread->runq_wake_ns = 100 * MS;
+	thread->runq_preempt_ns = 300 * MS;
+	blame = blame_new(is_target, NULL);
+	add(102, 200, "h", 350);
+	add(101, 200, "h", 300);
+	finish();
+	assert_int_equal(session.cpu_holders[0].tid, 101);
+	assert_int_equal(session.cpu_holders[0].waited_ns, 400 * MS);
+	assert_float_equal(session.cpu_holders[0].share, 0.75, 1e-9);
+	assert_int_equal(session.cpu_holders[1].waited_ns, 350 * MS);
+	assert_float_equal(session.cpu_holders[1].share, 1, 0);
+}
+
 static void test_none(void **state)
 {
 	(void)state;
@@ -291,7 +313,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_root, drop_root)
-		TEST(test_kinds), TEST(test_sums),	  TEST(test_exited),
+		TEST(test_kinds), TEST(test_sums),	  TEST(test_exited), TEST(test_waited),
 		TEST(test_none),  TEST(test_real_thread), TEST(test_top),
 	};
 

@@ -267,6 +267,7 @@ static void add_holder(struct session *session, pid_t waiter, enum holder_kind k
 	row->policy = row->rt_priority = -1;
 	row->ns = ms * MS;
 	row->count = 10;
+	row->waited_ns = (int64_t)((double)row->ns / share);
 	row->share = share;
 }
 
@@ -284,8 +285,9 @@ static void usual_system(struct session *session)
 		"/docker/0123", 2, 1234, 512 << 20, 511 << 20, 33, 0, {UNKNOWN_NS, UNKNOWN_NS}};
 	pressure->vm[VM_SWAPPED_IN_BYTES] = 120 << 20;
 	pressure->vm[VM_ALLOCATION_STALLS] = 7;
-	pressure->nswaps = 1;
+	pressure->nswaps = 2;
 	pressure->swaps[0] = (struct swap_device){"/dev/zram0", SWAP_ZRAM, 1 << 30, 1 << 20};
+	pressure->swaps[1] = (struct swap_device){"/swapfile", SWAP_FILE, 1 << 30, 0};
 	pressure->stalls[STALL_MEMORY] = (struct stall){1200 * MS, 0};
 	session->top_processes[0] = (struct top_process){77, "foreign_hog", 0.875};
 	session->ntop_processes = 1;
@@ -654,6 +656,7 @@ static void text_names_what_was_short(void **state)
 	/* 0.4 s in 10, a quota used up in 1 % of its periods: no matter */
 	example.session.pressure.quotas[0].throttled_periods = 1;
 	example.session.ncpu_holders = 1;
+	example.session.cpu_holders[0].waited_ns = 400 * MS;
 	memset(example.session.pressure.vm, 0, sizeof(example.session.pressure.vm));
 	example.session.pressure.nlimits = 0;
 	text = text_of(&example, false, false);
