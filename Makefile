@@ -25,7 +25,7 @@ endif
 
 BPF_ARCH := $(shell $(CC) -dumpmachine | sed -e 's/x86_64.*/x86/' -e 's/aarch64.*/arm64/')
 ARCH := $(BPF_ARCH)
-LIBS := libbpf libdw libelf zlib jansson
+LIBS := libbpf libdw libelf zlib jansson sqlite3
 
 WARN     := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
 CFLAGS   ?= -O2 -g
@@ -59,7 +59,7 @@ SELF_SUFFICIENT := clean deps demo check fuzz bench check-format kernels-deps ch
 	check-kernels-short
 ifeq ($(filter $(SELF_SUFFICIENT),$(MAKECMDGOALS)),)
 ifneq ($(shell $(PKG_CONFIG) --exists 'libbpf >= 1.0' $(filter-out libbpf,$(LIBS)) && echo ok),ok)
-$(error libbpf >= 1.0, libdw, libelf, zlib and jansson are needed: sudo tools/install-deps.sh build)
+$(error libbpf >= 1.0, libdw, libelf, zlib, jansson and sqlite3 are needed: sudo tools/install-deps.sh build)
 endif
 endif
 

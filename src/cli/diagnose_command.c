@@ -170,6 +170,7 @@ int diagnose_command(int argc, char **argv)
 	static const struct argp argp = {entries,  parse_option, "LOG...", doc,
 					 children, NULL,	 NULL};
 	struct settings settings = {.interval_ms = NAN};
+	struct outputs_wanted wanted = {0};
 	struct output output;
 	int status, worst = EXIT_OK;
 
@@ -177,7 +178,10 @@ int diagnose_command(int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &settings))
 		return EXIT_USAGE;
-	status = output_open(&output, settings.json, settings.json_file, NULL);
+	if (settings.json)
+		wanted.path[output_form_number("json")] =
+			settings.json_file ? settings.json_file : "-";
+	status = output_open(&output, &wanted);
 	if (status)
 		return status;
 	for (char **log = settings.logs; *log; log++) {

@@ -140,7 +140,8 @@ int run_doctor(const struct options *options)
 	check_board(&findings[n++]);
 	n += check_sensors(&findings[n]);
 	n += environment_check(&findings[n]);
-	status = options->json ? print_json(&host, findings, n) : print_text(&host, findings, n);
+	status = outputs_wants(&options->outputs, "json") ? print_json(&host, findings, n)
+							  : print_text(&host, findings, n);
 	if (status)
 		return status;
 	if (some_rung)

@@ -7,6 +7,7 @@
 
 #include "base/msg.h"
 #include "cli/diagnose_command.h"
+#include "cli/report_command.h"
 #include "cli/roofline_command.h"
 #include "cli/run.h"
 #include "report/schema.h"
@@ -17,6 +18,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } subcommands[] = {
 	{"diagnose", "tegratrace diagnose", diagnose_command},
+	{"report", "tegratrace report", report_command},
 	{"roofline", "tegratrace roofline", roofline_command},
 };
 

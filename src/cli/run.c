@@ -23,6 +23,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/probes.h"
+#include "cli/record.h"
 #include "cli/run_probes.h"
 #include "cli/status.h"
 #include "diagnose/verdict.h"
@@ -46,6 +47,7 @@ struct run {
 	struct target_set targets;
 	struct command command;
 	struct output output;
+	struct record *record;
 	struct tracer *tracer;
 	struct accounts *accounts;
 	struct run_probes probes;
@@ -220,8 +222,10 @@ static int open_all(struct run *run)
 {
 	int status;
 
-	status = output_open(&run->output, run->options->json, run->options->json_file,
-			     run->options->folded_file);
+	status = output_open(&run->output, &run->options->outputs);
+	if (status)
+		return status;
+	status = record_open(&run->record, run->options->recording);
 	if (status)
 		return status;
 	status = open_signals(run);
@@ -439,17 +443,18 @@ static void stop_command(struct run *run)
 static int report(struct run *run)
 {
 	struct verdict verdict;
-	int status;
+	int recorded, status;
 
 	if (run->session.overhead.cpu_share > OVERHEAD_WARN &&
 	    session_duration_ns(&run->session) >= OVERHEAD_WINDOW_NS)
 		msg_warn("tracing took %.1f %% of one CPU: -v shows what it is made of",
 			 100 * run->session.overhead.cpu_share);
+	recorded = record_finish(run->record, &run->session);
 	diagnose(&run->session, &verdict);
 	status = output_write_all(&run->output, &run->session, &verdict, run->options->verbose,
 				  run->options->explain);
-	if (status)
-		return status;
+	if (status || recorded)
+		return status ? status : recorded;
 	if (run->session.ended_by == END_TARGET_EXIT)
 		return command_exit_status(&run->command);
 	return EXIT_OK;
@@ -469,6 +474,7 @@ static void close_all(struct run *run)
 	board_watch_close(run->board);
 	targets_free(&run->targets);
 	output_close(&run->output);
+	record_close(run->record);
 	for (int i = 0; i < run->npidfds; i++) {
 		if (run->pidfds[i] >= 0)
 			close(run->pidfds[i]);

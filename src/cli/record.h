@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The recording of a run: where it goes, and when what is written to it. */
+#ifndef TEGRATRACE_RECORD_H
+#define TEGRATRACE_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+struct record;
+
+/*
+ * Opened before the run, so that a bad path costs no measurement. An older recording of that name is
+ * replaced; any other file, and one that is being recorded to, is not. *record is NULL without a
+ * path. Returns an exit status.
+ */
+int record_open(struct record **record, const char *path);
+
+/* All take a NULL record. What goes wrong is said once, and costs the recording, never the run. */
+
+/* A line of tegrastats, `t_ns` after the window's begin. */
+void record_line(struct record *record, int64_t t_ns, const char *text, size_t len);
+
+/* True once a second: then record_batch() is due. */
+bool record_due(const struct record *record, int64_t now_ns);
+void record_batch(struct record *record, const struct session *session, int64_t now_ns);
+
+/* The whole session. Returns an exit status. */
+int record_finish(struct record *record, const struct session *session);
+
+/* One that holds nothing, since the run did not begin, is removed. */
+void record_close(struct record *record);
+
+#endif
