@@ -69,53 +69,64 @@ static bool is_recording(int fd)
 	return !memcmp(header, "SQLite format 3", 16) && id == RECORDING_APPLICATION_ID;
 }
 
-/* What stands there in the way, if it may go. */
-static int remove_old(const struct record *record)
+/* Why what stands there must stay; NULL when it may go. */
+static const char *reason_to_stay(int fd)
 {
-	static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
-	int fd = open(record->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
-	const char *why = NULL;
 
-	if (fd < 0 && errno == ENOENT)
-		return EXIT_OK;
-	if (fd < 0)
-		return refuse(record, errno == ELOOP ? "it is a symbolic link; name the file itself"
-						     : strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		why = S_ISDIR(st.st_mode) ? "it is a folder" : "it is no regular file";
-	else if (st.st_size && !is_recording(fd))
-		why = "it is there and is no recording; remove it or name another file";
-	else if (flock(fd, LOCK_EX | LOCK_NB))
-		why = "another run is being recorded to it";
-	for (size_t i = 0; !why && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		return S_ISDIR(st.st_mode) ? "it is a folder" : "it is no regular file";
+	if (st.st_size && !is_recording(fd))
+		return "it is there and is no recording; remove it or name another file";
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		return "another run is being recorded to it";
+	return NULL;
+}
+
+/* SQLite's files beside an old recording go with it: they would be taken for the new one's. */
+static int remove_files(const struct record *record)
+{
+	static const char *const suffixes[] = {"-wal", "-shm", "-journal", ""};
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
 		char path[PATH_MAX + 16];
 
 		snprintf(path, sizeof(path), "%s%s", record->path, suffixes[i]);
 		if (unlink(path) && errno != ENOENT)
-			why = strerror(errno);
+			return refuse(record, strerror(errno));
 	}
-	close(fd);
-	return why ? refuse(record, why) : EXIT_OK;
+	return EXIT_OK;
 }
 
-static int make_file(struct record *record)
+static int look_at_old(const struct record *record, bool remove)
 {
-	int status = remove_old(record);
+	int fd = open(record->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const char *why;
+	int status;
 
-	if (status)
-		return status;
-	record->fd = open(record->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (record->fd < 0)
-		return refuse(record, strerror(errno));
-	flock(record->fd, LOCK_EX | LOCK_NB);
-	output_give_to_sudo_user(record->fd);
-	return EXIT_OK;
+	if (fd < 0 && errno != ENOENT)
+		return refuse(record, errno == ELOOP ? "it is a symbolic link; name the file itself"
+						     : strerror(errno));
+	why = fd < 0 ? NULL : reason_to_stay(fd);
+	status = why ? refuse(record, why) : remove ? remove_files(record) : EXIT_OK;
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+static int look_at_folder(const struct record *record)
+{
+	char folder[PATH_MAX];
+
+	text_copy(folder, sizeof(folder), record->path);
+	strrchr(folder, '/')[1] = 0;
+	return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS)
+		       ? refuse(record, strerror(errno))
+		       : EXIT_OK;
 }
 
 int record_open(struct record **out, const char *path)
 {
-	char line[RECORDING_LINE_SIZE];
 	struct record *record;
 	int status;
 
@@ -130,10 +141,28 @@ int record_open(struct record **out, const char *path)
 	text_sanitize(record->shown, sizeof(record->shown), path, strlen(path));
 	status = resolve(record, path);
 	if (!status)
-		status = make_file(record);
-	if (status || !recording_create(record->path, "tegratrace " TEGRATRACE_VERSION,
-					&record->recording, line))
+		status = look_at_folder(record);
+	return status ? status : look_at_old(record, false);
+}
+
+int record_begin(struct record *record)
+{
+	char line[RECORDING_LINE_SIZE];
+	int status;
+
+	if (!record)
+		return EXIT_OK;
+	status = look_at_old(record, true);
+	if (status)
 		return status;
+	record->fd = open(record->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (record->fd < 0)
+		return refuse(record, strerror(errno));
+	flock(record->fd, LOCK_EX | LOCK_NB);
+	output_give_to_sudo_user(record->fd);
+	if (!recording_create(record->path, "tegratrace " TEGRATRACE_VERSION, &record->recording,
+			      line))
+		return EXIT_OK;
 	msg_error("%s", line);
 	return EXIT_USAGE;
 }
@@ -157,10 +186,11 @@ bool record_due(const struct record *record, int64_t now_ns)
 	return record && now_ns >= record->due_ns;
 }
 
-void record_batch(struct record *record, const struct session *session, int64_t now_ns)
+void record_batch(struct record *record, const struct session *session, int64_t now_ns,
+		  bool with_threads)
 {
 	record->due_ns = now_ns + PERIOD_NS;
-	if (recording_batch(record->recording, session))
+	if (recording_batch(record->recording, session, with_threads))
 		tell(record);
 	else
 		record->holds_data = true;
@@ -185,7 +215,7 @@ void record_close(struct record *record)
 	recording_close(record->recording);
 	if (record->fd >= 0) {
 		if (!record->holds_data)
-			unlink(record->path);
+			remove_files(record);
 		close(record->fd);
 	}
 	free(record);

@@ -21,6 +21,7 @@
 #include "base/msg.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/follow.h"
 #include "cli/output.h"
 #include "cli/probes.h"
 #include "cli/record.h"
@@ -52,6 +53,7 @@ struct run {
 	struct accounts *accounts;
 	struct run_probes probes;
 	struct tegra_source *source;
+	struct follow follow;
 	struct system_watch *watch;
 	struct board_watch *board;
 	int64_t started_ns;
@@ -247,7 +249,8 @@ static int open_all(struct run *run)
 	run->board = board_watch_open();
 	if (!run->accounts || !run->watch || !run->board ||
 	    run_probes_open(&run->probes, run->options, run->tracer, run->accounts,
-			    &run->session)) {
+			    &run->session) ||
+	    follow_open(&run->follow, run->tracer, &run->session, run->source, run->record)) {
 		msg_error("out of memory");
 		return EXIT_RUN;
 	}
@@ -266,6 +269,8 @@ static int begin_window(struct run *run)
 		msg_error("process %d ended before it could be traced", run->targets.items[0].pid);
 		return EXIT_NO_TARGET;
 	}
+	if (record_begin(run->record))
+		return EXIT_USAGE;
 	run_probes_prepare(&run->probes, now_ns());
 	accounts_take_baseline(run->accounts);
 	session->start_ns = now_ns() + PUBLISH_AHEAD_NS;
@@ -277,6 +282,7 @@ static int begin_window(struct run *run)
 	session->started_unix_ns = wall.tv_sec * 1000000000LL + wall.tv_nsec;
 	accounts_begin(run->accounts, session->start_ns);
 	tegra_source_begin(run->source, now_ns());
+	follow_begin(&run->follow, session->start_ns);
 	board_watch_begin(run->board, now_ns());
 	system_watch_begin(run->watch, run->tracer, now_ns());
 	run_probes_begin(&run->probes, &run->targets, session->start_ns);
@@ -390,8 +396,10 @@ static enum end_reason watch_targets(struct run *run)
 			continue;
 		tick_ns = now_ns();
 		run_probes_tick(&run->probes, tick_ns);
+		follow_tick(&run->follow, tick_ns);
 		accounts_drain(run->accounts);
 		run_probes_drained(&run->probes);
+		follow_drained(&run->follow, tick_ns);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
 		board_watch_poll(run->board, tick_ns);
 		status_show(tick_ns - session->start_ns, accounts_living(run->accounts),
@@ -412,6 +420,7 @@ static void end_window(struct run *run)
 	accounts_finish(run->accounts, session->end_ns);
 	run_probes_finish(&run->probes, session);
 	tegra_source_close(run->source, session->end_ns, &session->tegra);
+	follow_end(&run->follow);
 	board_watch_end(run->board, session->end_ns, session);
 	run->source = NULL;
 	session->losses.tegra_rejected = session->tegra.rejected;
@@ -467,6 +476,7 @@ static void close_all(struct run *run)
 	if (run->source)
 		tegra_source_close(run->source, now_ns(), &unused);
 	command_abandon(&run->command);
+	follow_close(&run->follow);
 	accounts_free(run->accounts);
 	tracer_close(run->tracer);
 	run_probes_close(&run->probes);

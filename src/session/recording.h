@@ -48,8 +48,11 @@ int recording_create(const char *path, const char *tool, struct recording **reco
 /* A line of tegrastats as it came, `t_ns` after the window's begin. */
 int recording_line(struct recording *recording, int64_t t_ns, const char *text, size_t len);
 
-/* What is measured so far, as one transaction with the lines before it. */
-int recording_batch(struct recording *recording, const struct session *session);
+/*
+ * What is measured so far, as one transaction with the lines before it; the threads, which may be
+ * very many, only when asked for.
+ */
+int recording_batch(struct recording *recording, const struct session *session, bool with_threads);
 
 /* The whole session, as one transaction. */
 int recording_finish(struct recording *recording, const struct session *session);

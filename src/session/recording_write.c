@@ -12,7 +12,7 @@
 #include "session/recording_schema.h"
 
 /* Rewritten with every batch; the series grow, and the rest stays as the first batch had it. */
-static const char *const snapshots[] = {"session", "threads", "targets", "tegra", "temps", "rails"};
+static const char *const snapshots[] = {"session", "targets", "tegra", "temps", "rails"};
 
 struct recording {
 	sqlite3 *db;
@@ -296,7 +296,8 @@ static bool is_snapshot(const struct table *table)
 	return false;
 }
 
-static int write_batch(struct recording *recording, const struct session *session)
+static int write_batch(struct recording *recording, const struct session *session,
+		       bool with_threads)
 {
 	const struct table *table;
 	int err = begin(recording);
@@ -308,7 +309,9 @@ static int write_batch(struct recording *recording, const struct session *sessio
 		else if (!strcmp(table->name, "host_points"))
 			err = extend(recording, table, session, session->host_series.merged,
 				     &recording->host_merged, &recording->host_points);
-		else if (!recording->have_first || is_snapshot(table))
+		else if (!strcmp(table->name, "threads")
+				 ? with_threads
+				 : is_snapshot(table) || !recording->have_first)
 			err = replace(recording, table, session);
 	}
 	if (!err)
@@ -317,13 +320,13 @@ static int write_batch(struct recording *recording, const struct session *sessio
 	return err;
 }
 
-int recording_batch(struct recording *recording, const struct session *session)
+int recording_batch(struct recording *recording, const struct session *session, bool with_threads)
 {
 	int err;
 
 	if (recording->failed)
 		return -EIO;
-	err = write_batch(recording, session);
+	err = write_batch(recording, session, with_threads);
 	if (err)
 		return fail(recording, err);
 	pthread_mutex_lock(&recording->lock);
