@@ -172,9 +172,10 @@ static int make_tables(struct recording *recording, const char *tool)
 
 	snprintf(pragmas, sizeof(pragmas), "PRAGMA application_id=%d; PRAGMA user_version=%d",
 		 RECORDING_APPLICATION_ID, RECORDING_VERSION);
+	/* the tables first, so that even a log that was never checkpointed belongs to a recording */
 	if (!err)
-		err = run(recording, "PRAGMA page_size=4096; PRAGMA journal_mode=WAL; "
-				     "PRAGMA synchronous=NORMAL");
+		err = run(recording, "PRAGMA page_size=4096; PRAGMA synchronous=OFF; "
+				     "PRAGMA cache_size=-512");
 	if (!err)
 		err = run(recording, pragmas);
 	if (!err)
@@ -189,6 +190,8 @@ static int make_tables(struct recording *recording, const char *tool)
 		err = put_meta(recording, "state", "running", 0);
 	if (!err)
 		err = commit(recording);
+	if (!err)
+		err = run(recording, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
 	free(schema);
 	if (!err)
 		err = sqlite3_prepare_v2(recording->db,
