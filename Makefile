@@ -30,7 +30,7 @@ BPF_ARCHES := x86 arm64
 VERSION := $(shell tools/version.sh)
 # The time that built things bear, so that two builds give the same bytes.
 export SOURCE_DATE_EPOCH ?= $(shell tools/version.sh --date)
-LIBS := libbpf libdw libelf zlib jansson
+LIBS := libbpf libdw libelf zlib jansson sqlite3
 
 WARN     := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
 CFLAGS   ?= -O2 -g
@@ -72,7 +72,7 @@ LIBBPF_VERSION := $(shell $(PKG_CONFIG) --modversion libbpf 2>/dev/null)
 ifneq ($(filter 0.%,$(LIBBPF_VERSION)),)
 $(error libbpf $(LIBBPF_VERSION) is too old, 1.0 or newer is needed: install the .deb or copy the 	static binary, both made with make deb on another machine, or set PKG_CONFIG_PATH to a newer libbpf)
 endif
-$(error libbpf >= 1.0, libdw, libelf, zlib and jansson are needed: sudo tools/install-deps.sh build)
+$(error libbpf >= 1.0, libdw, libelf, zlib, jansson and sqlite3 are needed: sudo tools/install-deps.sh build)
 endif
 endif
 

@@ -176,6 +176,7 @@ int diagnose_command(int argc, char **argv)
 	static const struct argp argp = {entries,  parse_option, "LOG...", doc,
 					 children, NULL,	 NULL};
 	struct settings settings = {.interval_ms = NAN};
+	struct outputs_wanted wanted = {0};
 	struct output output;
 	int status, worst = EXIT_OK;
 
@@ -187,7 +188,11 @@ int diagnose_command(int argc, char **argv)
 		msg_error("--html takes one log: a page shows one run");
 		return EXIT_USAGE;
 	}
-	status = output_open(&output, settings.json, settings.json_file, NULL, settings.html_file);
+	if (settings.json)
+		wanted.path[output_form_number("json")] =
+			settings.json_file ? settings.json_file : "-";
+	wanted.path[output_form_number("html")] = settings.html_file;
+	status = output_open(&output, &wanted);
 	if (status)
 		return status;
 	for (char **log = settings.logs; *log; log++) {

@@ -54,7 +54,7 @@ json_t *report_html_data(const struct session *session, const struct verdict *ve
 	json_t *data = json_object();
 
 	json_put(&data, "report", report_json(session, verdict));
-	json_put(&data, "series", json_series(session));
+	json_put(&data, "series", json_series(session, verdict));
 	json_put(&data, "board", board_json(session, verdict));
 	return data;
 }
