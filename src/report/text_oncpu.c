@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text.h"
 
@@ -167,7 +166,7 @@ static void major_faults(char *text, const struct session *session, double secon
 static void churn(char *text, const struct session *session, double seconds)
 {
 	const struct fault_summary *faults = &session->faults;
-	int64_t bytes = faults->anonymous * sysconf(_SC_PAGESIZE);
+	int64_t bytes = faults->anonymous * session->host.page_bytes;
 	int64_t growth = faults->rss_growth_bytes;
 	char size[32], grown[32];
 
