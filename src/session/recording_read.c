@@ -96,6 +96,14 @@ static int damaged(struct reader *reader, const char *what)
 	return refuse(reader, -EBADMSG, "%s is damaged: %s", reader->shown, what);
 }
 
+static bool has_log(const struct reader *reader)
+{
+	char log[4096 + 8];
+
+	return snprintf(log, sizeof(log), "%s-wal", reader->path) < (int)sizeof(log) &&
+	       !access(log, F_OK);
+}
+
 static int sql_failed(struct reader *reader, int err)
 {
 	char why[128];
@@ -111,6 +119,9 @@ static int sql_failed(struct reader *reader, int err)
 	case SQLITE_CANTOPEN:
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
+		if (!has_log(reader))
+			return refuse(reader, -EACCES, "cannot open %s: its folder cannot be read",
+				      reader->shown);
 		return refuse(
 			reader, -EACCES,
 			"cannot read %s: its run was cut off, and the -wal file beside it can "
