@@ -14,6 +14,7 @@ PKG_CONFIG ?= pkg-config
 PREFIX    ?= /usr/local
 V         ?= 0
 SAN       ?=
+PAGE      ?= $(BUILD)/page.html
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -29,12 +30,13 @@ BPF_ARCHES := x86 arm64
 VERSION := $(shell tools/version.sh)
 # The time that built things bear, so that two builds give the same bytes.
 export SOURCE_DATE_EPOCH ?= $(shell tools/version.sh --date)
-LIBS := libbpf libdw libelf zlib jansson
+LIBS := libbpf libdw libelf zlib jansson sqlite3
 
 WARN     := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
 CFLAGS   ?= -O2 -g
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Isrc -I. -Ibpf -I$(BUILD) $(WARN) $(SAN) \
-	$(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) -DSCHEMA_PATH='"src/report/schema.json"'
+	$(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) -DSCHEMA_PATH='"src/report/schema.json"' \
+	-DPAGE_PATH='"$(PAGE)"'
 LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null) -liberty -lm
 # v2: the arm64 JIT has no atomic with a result before 5.18
 # No build path in the objects, so that two builds give the same bytes.
@@ -70,7 +72,7 @@ LIBBPF_VERSION := $(shell $(PKG_CONFIG) --modversion libbpf 2>/dev/null)
 ifneq ($(filter 0.%,$(LIBBPF_VERSION)),)
 $(error libbpf $(LIBBPF_VERSION) is too old, 1.0 or newer is needed: install the .deb or copy the 	static binary, both made with make deb on another machine, or set PKG_CONFIG_PATH to a newer libbpf)
 endif
-$(error libbpf >= 1.0, libdw, libelf, zlib and jansson are needed: sudo tools/install-deps.sh build)
+$(error libbpf >= 1.0, libdw, libelf, zlib, jansson and sqlite3 are needed: sudo tools/install-deps.sh build)
 endif
 endif
 
@@ -120,6 +122,14 @@ $(BUILD)/%.o: %.c | $(GENERATED)
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/src/report/schema.o: src/report/schema.json
+
+$(BUILD)/src/report/page.o: $(PAGE)
+
+# An empty page is tried again: npm, or the network, may be there now.
+$(PAGE): $(wildcard src/report/page/*.*) tools/build-page.sh $(if $(shell test -s $(PAGE) || echo FORCE),FORCE)
+	$(call msg,PAGE,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)tools/build-page.sh $@
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIBOBJS)
 	$(call msg,CC,$@)

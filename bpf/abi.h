@@ -48,6 +48,7 @@ enum tt_switch_out {
 #define TT_FLAG_REUSED	 0x8u  /* closed because its tid was born again without a DEAD switch */
 #define TT_FLAG_EXECED	 0x10u /* exec seen; the name changed */
 #define TT_FLAG_SUCCEEDS 0x20u /* continues a RENAMED record */
+#define TT_FLAG_LOST	 0x40u /* events may be missing since t_last: what it did since is unknown */
 
 /* In the flags too: how many sleeps are walked before they are judged short again. */
 #define TT_LONG_SHIFT 8
@@ -215,6 +216,7 @@ struct tt_losses {
 	__u64 edges;	 /* wait whose edge could not be kept */
 	__u64 stacks;	 /* stack that was due and could not be taken or kept */
 	__u64 holders;	 /* run-queue delay whose holder could not be kept */
+	__u64 events;	 /* of the scheduler, of any task, that did not fit into the ring */
 };
 
 #endif /* __TEGRATRACE_ABI_H */

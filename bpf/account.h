@@ -11,8 +11,12 @@
 
 #include "target.h"
 #include "thread_state.h"
-#include "waits.h"
 #include "waker.h"
+
+/* A rung without BPF has its own of these (src/probe/perf_account.c). */
+#ifndef TT_IN_USER_SPACE
+
+#include "waits.h"
 
 /* Sized by the loader: the number of slots. */
 struct {
@@ -40,11 +44,6 @@ static __always_inline struct tt_thread *thread_at(__u32 slot)
 	return slot ? bpf_map_lookup_elem(&threads, &slot) : 0;
 }
 
-static __always_inline struct tt_thread *thread_of(__u32 tid)
-{
-	return thread_at(slot_of(tid));
-}
-
 static __always_inline __u32 take_slot(void)
 {
 	__u32 slot;
@@ -54,6 +53,13 @@ static __always_inline __u32 take_slot(void)
 		return 0;
 	}
 	return slot;
+}
+
+#endif /* !TT_IN_USER_SPACE */
+
+static __always_inline struct tt_thread *thread_of(__u32 tid)
+{
+	return thread_at(slot_of(tid));
 }
 
 /* The exec'ing thread goes out under the tid of its dead leader: see tt_succeed. */

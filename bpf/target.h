@@ -9,6 +9,9 @@
 
 #include "abi.h"
 
+/* A rung without BPF has its own of these (src/probe/perf_account.c). */
+#ifndef TT_IN_USER_SPACE
+
 /* Sized by the loader: pid_max / 32. An array, so the verifier inlines the access. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -28,6 +31,8 @@ static __always_inline __u16 *slot_ref(__u32 tid)
 
 	return l ? &l->slot[tid & (TT_TIDS_PER_LINE - 1)] : 0;
 }
+
+#endif /* !TT_IN_USER_SPACE */
 
 /* 0 = not traced. */
 static __always_inline __u32 slot_of(__u32 tid)

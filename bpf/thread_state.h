@@ -333,6 +333,30 @@ static __always_inline void tt_close(struct tt_thread *t, __u64 now, __u64 begin
 }
 
 /*
+ * From `since` on events may have been lost, on any CPU. The state held is certain up to there. A
+ * thread without any event since begin keeps it open that it had none.
+ */
+static __always_inline void tt_lose(struct tt_thread *t, __u64 since, __u64 begin)
+{
+	if (t->bucket == TT_DEAD)
+		return;
+	if (t->t_last_ns && since > t->t_last_ns)
+		tt_charge(t, since, begin, t->bucket, TT_UNKNOWN);
+	t->flags |= TT_FLAG_LOST;
+	t->pend = 0;
+}
+
+/* Before the first event after a loss: all since is unknown, and the event tells `bucket`. */
+static __always_inline bool tt_find_again(struct tt_thread *t, __u64 now, __u64 begin, __u32 bucket)
+{
+	if (!(t->flags & TT_FLAG_LOST) || t->bucket == TT_DEAD)
+		return false;
+	tt_charge(t, now, begin, TT_UNKNOWN, bucket);
+	t->flags &= ~TT_FLAG_LOST;
+	return true;
+}
+
+/*
  * exec by a non-leader: the kernel swaps the tids of the two tasks (exchange_tids, 5.8) before
  * sched_process_exec, so the exec'ing thread's switches arrive under the dead leader's tid first.
  * At the first such switch-out the caller opens `t` for them: the thread ran until now, which its

@@ -77,13 +77,18 @@ static struct finding *add(struct doctor *doctor)
 	return &doctor->checks[doctor->n++].finding;
 }
 
-/* Returns whether some rung works. */
+/* Returns whether some rung traces; polling is what is left where none does. */
 static bool check_rungs(struct doctor *doctor)
 {
 	static const struct {
 		const char *what;
 		enum rung rung;
-	} rungs[] = {{"rung btf", RUNG_BTF}, {"rung tracepoint", RUNG_TRACEPOINT}};
+	} rungs[] = {
+		{"rung btf", RUNG_BTF},
+		{"rung tracepoint", RUNG_TRACEPOINT},
+		{"rung perf", RUNG_PERF},
+		{"rung proc", RUNG_PROC},
+	};
 	bool some = false;
 
 	for (size_t i = 0; i < sizeof(rungs) / sizeof(rungs[0]); i++) {
@@ -101,7 +106,7 @@ static bool check_rungs(struct doctor *doctor)
 			 : *reason ? reason
 				   : strerror(-err));
 		tracer_close(tracer);
-		some |= finding->ok;
+		some |= finding->ok && rungs[i].rung != RUNG_PROC;
 	}
 	return some;
 }

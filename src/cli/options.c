@@ -22,6 +22,7 @@ static const char doc[] =
 	"\n"
 	"  sudo tegratrace -p PID -d 30      attach to a running process for 30 s\n"
 	"  sudo tegratrace -- ./infer ARGS   start a command and trace it to its end\n"
+	"  tegratrace report RUN.ttr         a recording (-o RUN.ttr) again, in every form\n"
 	"  tegratrace diagnose LOG           a verdict from a tegrastats log, no root\n"
 	"  tegratrace roofline --help        the ceilings of a module, and a point below them\n"
 	"  tegratrace doctor                 what this kernel and board can measure\n"
@@ -32,8 +33,8 @@ static const char doc[] =
 	"before a "
 	"command could run: 125, 126 not executable, 127 not found.";
 
-static const char args_doc[] = "-p PID[,PID...]\n-n NAME\n-- COMMAND [ARG...]\ndiagnose "
-			       "LOG...\nroofline --module NAME ...\n"
+static const char args_doc[] = "-p PID[,PID...]\n-n NAME\n-- COMMAND [ARG...]\nreport "
+			       "RECORDING\ndiagnose LOG...\nroofline --module NAME ...\n"
 			       "doctor [--json]";
 
 enum {
@@ -43,18 +44,17 @@ enum {
 	KEY_TEGRA_LOG,
 	KEY_INTERVAL,
 	KEY_GPU_HZ,
-	KEY_JSON,
 	KEY_JSON_SCHEMA,
 	KEY_EXPLAIN,
 	KEY_SLOTS,
 	KEY_WITHOUT,
-	KEY_FOLDED,
 	KEY_USER_STACKS,
 	KEY_CUDA,
 	KEY_ITER,
 };
 
-static const struct argp_child children[] = {{&workload_argp, 0, NULL, 5}, {0}};
+static const struct argp_child children[] = {
+	{&outputs_argp, 0, NULL, 3}, {&workload_argp, 0, NULL, 5}, {0}};
 
 static const struct argp_option entries[] = {
 	{NULL, 0, NULL, 0, "Target:", 1},
@@ -82,19 +82,16 @@ static const struct argp_option entries[] = {
 	 "usdt:PROVIDER:NAME[@LIB] (default: from the rhythm of the waits)",
 	 0},
 	{NULL, 0, NULL, 0, "Output:", 3},
-	{"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
-	 "One JSON object, on standard output without FILE", 0},
+	{"output", 'o', "FILE", 0,
+	 "Record the run in FILE, which 'tegratrace report FILE' shows again in every form", 0},
 	{"json-schema", KEY_JSON_SCHEMA, NULL, 0, "Print the JSON Schema of that object and exit",
-	 0},
-	{"folded", KEY_FOLDED, "FILE", 0,
-	 "Folded stacks for flame graphs, on- and off-CPU, in microseconds; - for standard output",
 	 0},
 	{"verbose", 'v', NULL, 0, "All threads, the identity, what is missing, own overhead", 0},
 	{"explain", KEY_EXPLAIN, NULL, 0, "The rules that fired and those that nearly did", 0},
 	{"quiet", 'q', NULL, 0, "No status line and no notes", 0},
 	{NULL, 0, NULL, 0, "Tracing:", 4},
 	{"rung", KEY_RUNG, "RUNG", 0,
-	 "auto, btf or tracepoint (default auto: the first that loads)", 0},
+	 "auto, btf, tracepoint, perf or proc (default auto: the first that works here)", 0},
 	{"max-threads", KEY_SLOTS, "N", 0, "Threads traced at once (default 16383)", 0},
 	{"user-stacks", KEY_USER_STACKS, NULL, 0,
 	 "Whole user stacks of waits and samples (code built with frame pointers)", 0},
@@ -151,15 +148,11 @@ static enum cuda_mode parse_cuda_mode(struct argp_state *state, const char *text
 static error_t parse_output_option(int key, char *arg, struct options *options)
 {
 	switch (key) {
-	case KEY_JSON:
-		options->json = true;
-		options->json_file = arg;
+	case 'o':
+		options->recording = arg;
 		return 0;
 	case KEY_JSON_SCHEMA:
 		options->json_schema = true;
-		return 0;
-	case KEY_FOLDED:
-		options->folded_file = arg;
 		return 0;
 	case 'v':
 		options->verbose = true;
@@ -180,7 +173,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->workload;
+		state->child_inputs[0] = &options->outputs;
+		state->child_inputs[1] = &options->workload;
 		return 0;
 	case 'p':
 		options->pids = arg;
@@ -217,7 +211,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_RUNG:
 		if (rung_from_name(arg, &options->rung))
-			argp_error(state, "--rung is auto, btf or tracepoint, not '%s'", arg);
+			argp_error(state, "--rung is auto, btf, tracepoint, perf or proc, not '%s'",
+				   arg);
 		return 0;
 	case KEY_SLOTS:
 		options->slots =
@@ -247,21 +242,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return parse_output_option(key, arg, options);
 }
 
-static bool is_stdout(const char *file)
-{
-	return !strcmp(file, "-");
-}
-
 static void check(const struct options *options)
 {
 	int targets = (options->pids || options->name) + !!options->command;
-	bool json_on_stdout =
-		options->json && (!options->json_file || is_stdout(options->json_file));
 
-	if (json_on_stdout && options->folded_file && is_stdout(options->folded_file)) {
-		msg_error("--json and --folded cannot both go to standard output: name a file");
+	if (!outputs_check(&options->outputs))
 		exit(EXIT_USAGE);
-	}
 
 	if (options->json_schema || targets == 1)
 		return;

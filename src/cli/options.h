@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/outputs.h"
 #include "probe/cuda.h"
 #include "probe/tracer.h"
 
@@ -36,10 +37,9 @@ struct options {
 	int interval_ms;
 	int gpu_hz;
 	struct cuda_probe_options cuda;
-	bool json;
-	const char *json_file; /* NULL: standard output */
+	struct outputs_wanted outputs;
+	const char *recording; /* NULL */
 	bool json_schema;
-	const char *folded_file; /* NULL: none; "-": standard output */
 	bool user_stacks;
 	struct workload workload;
 	bool verbose;

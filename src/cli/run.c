@@ -21,8 +21,10 @@
 #include "base/msg.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/follow.h"
 #include "cli/output.h"
 #include "cli/probes.h"
+#include "cli/record.h"
 #include "cli/run_probes.h"
 #include "cli/status.h"
 #include "diagnose/verdict.h"
@@ -46,10 +48,12 @@ struct run {
 	struct target_set targets;
 	struct command command;
 	struct output output;
+	struct record *record;
 	struct tracer *tracer;
 	struct accounts *accounts;
 	struct run_probes probes;
 	struct tegra_source *source;
+	struct follow follow;
 	struct system_watch *watch;
 	struct board_watch *board;
 	int64_t started_ns;
@@ -186,8 +190,14 @@ static int open_tracer(struct run *run)
 	int err = tracer_open(&options, &run->tracer, &run->session.capability, reason,
 			      sizeof(reason));
 
-	if (!err)
+	if (!err) {
+		if (tracer_polls(run->tracer) && options.rung == RUNG_AUTO)
+			msg_note("%s: polling /proc instead, which misses short-lived threads and "
+				 "who waits for whom",
+				 geteuid() ? "not root, so nothing can be traced (run it with sudo)"
+					   : "nothing can be traced on this kernel (-v says why)");
 		return EXIT_OK;
+	}
 	msg_error("cannot trace on this kernel: %s", *reason ? reason : strerror(-err));
 	if (err == -EPERM)
 		return EXIT_PERMISSION;
@@ -220,8 +230,10 @@ static int open_all(struct run *run)
 {
 	int status;
 
-	status = output_open(&run->output, run->options->json, run->options->json_file,
-			     run->options->folded_file);
+	status = output_open(&run->output, &run->options->outputs);
+	if (status)
+		return status;
+	status = record_open(&run->record, run->options->recording);
 	if (status)
 		return status;
 	status = open_signals(run);
@@ -243,7 +255,8 @@ static int open_all(struct run *run)
 	run->board = board_watch_open();
 	if (!run->accounts || !run->watch || !run->board ||
 	    run_probes_open(&run->probes, run->options, run->tracer, run->accounts,
-			    &run->session)) {
+			    &run->session) ||
+	    follow_open(&run->follow, run->tracer, &run->session, run->source, run->record)) {
 		msg_error("out of memory");
 		return EXIT_RUN;
 	}
@@ -262,6 +275,8 @@ static int begin_window(struct run *run)
 		msg_error("process %d ended before it could be traced", run->targets.items[0].pid);
 		return EXIT_NO_TARGET;
 	}
+	if (record_begin(run->record))
+		return EXIT_USAGE;
 	run_probes_prepare(&run->probes, now_ns());
 	accounts_take_baseline(run->accounts);
 	session->start_ns = now_ns() + PUBLISH_AHEAD_NS;
@@ -273,6 +288,7 @@ static int begin_window(struct run *run)
 	session->started_unix_ns = wall.tv_sec * 1000000000LL + wall.tv_nsec;
 	accounts_begin(run->accounts, session->start_ns);
 	tegra_source_begin(run->source, now_ns());
+	follow_begin(&run->follow, session->start_ns);
 	board_watch_begin(run->board, now_ns());
 	system_watch_begin(run->watch, run->tracer, now_ns());
 	run_probes_begin(&run->probes, &run->targets, session->start_ns);
@@ -386,8 +402,10 @@ static enum end_reason watch_targets(struct run *run)
 			continue;
 		tick_ns = now_ns();
 		run_probes_tick(&run->probes, tick_ns);
+		follow_tick(&run->follow, tick_ns);
 		accounts_drain(run->accounts);
 		run_probes_drained(&run->probes);
+		follow_drained(&run->follow, tick_ns);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
 		board_watch_poll(run->board, tick_ns);
 		status_show(tick_ns - session->start_ns, accounts_living(run->accounts),
@@ -408,6 +426,7 @@ static void end_window(struct run *run)
 	accounts_finish(run->accounts, session->end_ns);
 	run_probes_finish(&run->probes, session);
 	tegra_source_close(run->source, session->end_ns, &session->tegra);
+	follow_end(&run->follow);
 	board_watch_end(run->board, session->end_ns, session);
 	run->source = NULL;
 	session->losses.tegra_rejected = session->tegra.rejected;
@@ -439,17 +458,18 @@ static void stop_command(struct run *run)
 static int report(struct run *run)
 {
 	struct verdict verdict;
-	int status;
+	int recorded, status;
 
 	if (run->session.overhead.cpu_share > OVERHEAD_WARN &&
 	    session_duration_ns(&run->session) >= OVERHEAD_WINDOW_NS)
 		msg_warn("tracing took %.1f %% of one CPU: -v shows what it is made of",
 			 100 * run->session.overhead.cpu_share);
+	recorded = record_finish(run->record, &run->session);
 	diagnose(&run->session, &verdict);
 	status = output_write_all(&run->output, &run->session, &verdict, run->options->verbose,
 				  run->options->explain);
-	if (status)
-		return status;
+	if (status || recorded)
+		return status ? status : recorded;
 	if (run->session.ended_by == END_TARGET_EXIT)
 		return command_exit_status(&run->command);
 	return EXIT_OK;
@@ -462,6 +482,7 @@ static void close_all(struct run *run)
 	if (run->source)
 		tegra_source_close(run->source, now_ns(), &unused);
 	command_abandon(&run->command);
+	follow_close(&run->follow);
 	accounts_free(run->accounts);
 	tracer_close(run->tracer);
 	run_probes_close(&run->probes);
@@ -469,6 +490,7 @@ static void close_all(struct run *run)
 	board_watch_close(run->board);
 	targets_free(&run->targets);
 	output_close(&run->output);
+	record_close(run->record);
 	for (int i = 0; i < run->npidfds; i++) {
 		if (run->pidfds[i] >= 0)
 			close(run->pidfds[i]);

@@ -17,9 +17,10 @@ static bool wants(const struct options *options, enum probe probe, const char *w
 	return false;
 }
 
-static bool sees_no_syscalls(const struct session *session)
+/* The rung that polls looks at them itself. */
+static bool sees_no_syscalls(const struct session *session, const struct tracer *tracer)
 {
-	return strcmp(session->capability.rung, "btf") != 0;
+	return strcmp(session->capability.rung, "btf") != 0 && !tracer_polls(tracer);
 }
 
 int run_probes_open(struct run_probes *probes, const struct options *options, struct tracer *tracer,
@@ -41,7 +42,7 @@ int run_probes_open(struct run_probes *probes, const struct options *options, st
 	if (wants(options, PROBE_BLOCK, "block I/O", capability))
 		probes->block = block_io_open(tracer, accounts, capability);
 	if (wants(options, PROBE_SYSTEM, "pressure and other processes", capability))
-		probes->system = system_view_open(tracer, sees_no_syscalls(session));
+		probes->system = system_view_open(tracer, sees_no_syscalls(session, tracer));
 	if (wants(options, PROBE_SAMPLES, "on-CPU samples", capability))
 		probes->samples = samples_open(&samples, tracer, accounts, probes->mappings,
 					       probes->symbols, capability);

@@ -269,6 +269,8 @@ void diagnose(const struct session *session, struct verdict *verdict)
 	gather_contributing(verdict, &facts);
 	weigh(verdict, &facts);
 	estimate_confidence(verdict, &facts);
+	if (!strcmp(session->capability.rung, "proc"))
+		verdict_doubt(verdict, 0.6, "a run as root: this one only polled /proc");
 	name_threads(verdict, &facts);
 	roofline_of_session(session, &facts, verdict);
 	wording_fill(session, &facts, verdict);

@@ -180,6 +180,10 @@ void accounts_begin(struct accounts *accounts, int64_t begin_ns)
 static void decide_eventless(struct tt_thread *t, const struct books *before,
 			     const struct books *after, int64_t wall_ns)
 {
+	/* Events that were lost may have been its: then only one that never ran is sure. */
+	if (t->flags & TT_FLAG_LOST &&
+	    (!before->known || !after->known || before->oncpu_ns != after->oncpu_ns))
+		return;
 	switch (after->state) {
 	case 'S':
 	case 'D':
@@ -216,6 +220,15 @@ static void copy_sums(struct thread_account *account, const struct tt_thread *t)
 	account->runq.max_ns = t->runq_max_ns;
 	memcpy(account->runq.hist, t->runq_hist, sizeof(account->runq.hist));
 	account->gaps = t->gap_switch_out + t->gap_switch_in + t->clamped;
+}
+
+/* A rung that polls sees no single delay, and of a thread that has ended no count of switches. */
+static void forget_unseen(struct thread_account *account)
+{
+	account->runq.count = UNKNOWN_COUNT;
+	account->runq.max_ns = UNKNOWN_NS;
+	if (account->exited)
+		account->switches_voluntary = account->switches_involuntary = UNKNOWN_COUNT;
 }
 
 static void add_losses(struct session_losses *losses, const struct tt_thread *t)
@@ -365,6 +378,8 @@ static void close_account(struct accounts *accounts, const struct tracer_slots *
 	copy_sums(&account, &t);
 	if (!account.exited && (before->known || t.flags & TT_FLAG_BORN))
 		add_books(&account, before, after);
+	if (tracer_polls(accounts->tracer))
+		forget_unseen(&account);
 	resolve_unknown(&account);
 	name_account(&account, t.comm[0] && account.exited ? t.comm
 			       : after->comm[0]		   ? after->comm
@@ -452,6 +467,7 @@ void accounts_finish(struct accounts *accounts, int64_t end_ns)
 	losses->edges_dropped += kernel.edges;
 	losses->stacks_dropped += kernel.stacks;
 	losses->holders_dropped += kernel.holders;
+	losses->events_lost += kernel.events;
 	if (!final.after) {
 		msg_error("out of memory: the accounts of the living threads are lost");
 		return;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "probe/holders.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -67,7 +66,6 @@ static void take_slot(struct holders *holders, const struct kept_account *kept, 
 	const struct thread_account *row = &holders->session->threads[kept->row];
 	const struct tt_holder_key *keys = holders->table.keys;
 	const struct tt_holder *values = holders->table.values;
-	int fd = tracer_map_fd(holders->tracer, "holders");
 
 	for (size_t i = 0; i < holders->table.n; i++) {
 		if (keys[i].slot != slot)
@@ -77,7 +75,7 @@ static void take_slot(struct holders *holders, const struct kept_account *kept, 
 					      (int64_t)values[i].ns, values[i].count));
 		/* The next thread in this slot must not find it. */
 		if (kept->record->bucket == TT_DEAD)
-			bpf_map_delete_elem(fd, &keys[i]);
+			tracer_delete_row(holders->tracer, TRACER_HOLDERS, &keys[i]);
 	}
 }
 
@@ -85,9 +83,7 @@ void holders_take(struct holders *holders, const struct kept_account *kept)
 {
 	if (!holders->read)
 		note_error(holders,
-			   map_table_read(&holders->table,
-					  tracer_map_fd(holders->tracer, "holders"), TT_MAX_HOLDERS,
-					  sizeof(struct tt_holder_key), sizeof(struct tt_holder)));
+			   tracer_read_table(holders->tracer, TRACER_HOLDERS, &holders->table));
 	holders->read = true;
 	if (kept->slots->predecessor)
 		take_slot(holders, kept, kept->slots->predecessor);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "probe/kernel_stacks.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +45,8 @@ static size_t drop_repeats(uint64_t *values, size_t n)
 	return kept;
 }
 
-static int read_entries(struct kernel_stacks *stacks, int fd, const uint64_t *keys, size_t n)
+static int read_entries(struct kernel_stacks *stacks, const struct tracer *tracer,
+			const uint64_t *keys, size_t n)
 {
 	uint64_t *sorted = malloc((n + 1) * sizeof(*sorted));
 
@@ -60,7 +60,7 @@ static int read_entries(struct kernel_stacks *stacks, int fd, const uint64_t *ke
 		struct entry *entry = &stacks->entries[stacks->nentries];
 
 		entry->key = sorted[i];
-		if (!bpf_map_lookup_elem(fd, &entry->key, &entry->stack))
+		if (!tracer_read_stack(tracer, entry->key, &entry->stack))
 			stacks->nentries++;
 	}
 	free(sorted);
@@ -87,10 +87,11 @@ static int name_addresses(struct kernel_stacks *stacks)
 	return kernel_symbols_resolve(NULL, stacks->addresses, stacks->naddresses, stacks->names);
 }
 
-int kernel_stacks_read(struct kernel_stacks **out, int fd, const uint64_t *keys, size_t n)
+int kernel_stacks_read(struct kernel_stacks **out, const struct tracer *tracer,
+		       const uint64_t *keys, size_t n)
 {
 	struct kernel_stacks *stacks = calloc(1, sizeof(*stacks));
-	int err = stacks ? read_entries(stacks, fd, keys, n) : -ENOMEM;
+	int err = stacks ? read_entries(stacks, tracer, keys, n) : -ENOMEM;
 
 	if (!err && stacks->nentries)
 		err = name_addresses(stacks);

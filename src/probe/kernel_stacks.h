@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include "abi.h"
+#include "probe/tracer.h"
 
 struct kernel_stacks;
 
@@ -21,7 +22,8 @@ struct kernel_stack {
  * Read the stacks with these keys (0 and repeats are fine) and name their functions. Returns 0;
  * -EACCES when the kernel hides its symbols (then every stack has 0 frames), -ENOMEM.
  */
-int kernel_stacks_read(struct kernel_stacks **stacks, int fd, const uint64_t *keys, size_t n);
+int kernel_stacks_read(struct kernel_stacks **stacks, const struct tracer *tracer,
+		       const uint64_t *keys, size_t n);
 void kernel_stacks_free(struct kernel_stacks *stacks);
 
 /* Zero frames for an unknown key. */

@@ -82,10 +82,9 @@ void rung_explain_load(int err, char reason[RUNG_REASON_LEN])
 	case -EPERM:
 		if (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur != RLIM_INFINITY &&
 		    !geteuid()) {
-			why = "RLIMIT_MEMLOCK is too small for the maps and may not be raised "
-			      "(ulimit -l unlimited, or CAP_SYS_RESOURCE), needed below Linux "
-			      "5.11; "
-			      "or the kernel is locked down";
+			why = "the kernel refuses bpf(2): a container's filter or lockdown; or, "
+			      "below Linux 5.11, RLIMIT_MEMLOCK is too small and may not be "
+			      "raised (ulimit -l unlimited, CAP_SYS_RESOURCE)";
 			break;
 		}
 		why = "the kernel refuses bpf(2): run as root (sudo), or with CAP_BPF and "
@@ -98,6 +97,9 @@ void rung_explain_load(int err, char reason[RUNG_REASON_LEN])
 	case -EINVAL:
 		why = "the kernel rejects tracing programs: CONFIG_BPF_EVENTS is missing (stock "
 		      "JetPack 5), or the verifier refused; -v shows its log";
+		break;
+	case -EBADF:
+		why = "needs BPF programs: the rung in use has none";
 		break;
 	case -ENOMEM:
 		why = "no memory for the maps: raise RLIMIT_MEMLOCK (ulimit -l unlimited), needed "

@@ -9,21 +9,25 @@
 #include <linux/types.h>
 
 #include "abi.h"
+#include "probe/records.h"
+
+struct sleep_site;
 
 struct rung_settings {
 	bool follow_children;
 	bool interrupts; /* tell interrupts from the tasks that they interrupt */
 	bool kernel_stacks;
 	bool user_stacks;
-	__u32 slots;   /* records, slot 0 not used */
-	__u32 pid_max; /* tids below this */
+	__u32 slots;		 /* records, slot 0 not used */
+	__u32 pid_max;		 /* tids below this */
+	struct records *records; /* of a rung that accounts in user space */
 };
 
 /* A loaded rung. */
 struct rung_objects {
-	void *skeleton;
-	struct bpf_object *object;
-	struct tt_window *window; /* shared with the programs */
+	void *skeleton;		   /* or what a rung without one keeps */
+	struct bpf_object *object; /* NULL: no BPF, the records are in user space */
+	struct tt_window *window;  /* shared with the programs */
 	struct tt_losses *losses;
 	bool interrupts; /* are told apart */
 };
@@ -32,16 +36,23 @@ struct rung_objects {
 
 struct rung_ops {
 	const char *name;
+	bool in_user_space;
+	bool polls; /* sees no events: no delays, no wakers */
 	/* Returns 0 or -errno with a reason in words. */
 	int (*load)(const struct rung_settings *settings, struct rung_objects *objects,
 		    char reason[RUNG_REASON_LEN]);
 	int (*attach)(struct rung_objects *objects, char reason[RUNG_REASON_LEN]);
 	void (*detach)(struct rung_objects *objects);
 	void (*destroy)(struct rung_objects *objects);
+	/* Both may be NULL: see tracer_events() and tracer_read_site(). */
+	__u64 (*events)(const struct rung_objects *objects);
+	int (*read_site)(const struct rung_objects *objects, __u64 key, struct sleep_site *site);
 };
 
 extern const struct rung_ops rung_btf;
 extern const struct rung_ops rung_tracepoint;
+extern const struct rung_ops rung_perf;
+extern const struct rung_ops rung_proc;
 
 /*
  * Leave out the programs on interrupt and timer events: not asked for, or this kernel has no such

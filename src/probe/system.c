@@ -20,6 +20,7 @@ struct system_watch {
 	int64_t begin_ns;
 	struct program_cost costs[TRACER_PROGRAMS];
 	int ncosts;
+	int64_t events; /* handled by us until the begin; UNKNOWN_COUNT where programs do */
 	struct rusage usage;
 };
 
@@ -46,7 +47,9 @@ void system_watch_begin(struct system_watch *watch, const struct tracer *tracer,
 	watch->begin_ns = now_ns;
 	watch->have_before = !procfs_cpu_totals(&watch->before);
 	getrusage(RUSAGE_SELF, &watch->usage);
-	watch->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	watch->events = tracer_events(tracer);
+	watch->stats_fd =
+		watch->events == UNKNOWN_COUNT ? bpf_enable_stats(BPF_STATS_RUN_TIME) : -1;
 	watch->ncosts = tracer_program_costs(tracer, watch->costs);
 	watch->count_begin_ns = now_ns;
 }
@@ -123,7 +126,7 @@ void system_watch_end(struct system_watch *watch, const struct tracer *tracer, i
 {
 	struct overhead *overhead = &session->overhead;
 	struct rusage usage;
-	double programs_ns = 0;
+	double programs_ns = 0, own_share;
 
 	stop_counting(watch, tracer, now_ns);
 	getrusage(RUSAGE_SELF, &usage);
@@ -140,9 +143,13 @@ void system_watch_end(struct system_watch *watch, const struct tracer *tracer, i
 		if (!strcmp(cost->name, "sched_switch") && cost->runs)
 			overhead->ns_per_switch = (double)cost->ns / (double)cost->runs;
 	}
+	own_share = (double)(usage_ns(&usage) - usage_ns(&watch->usage)) /
+		    (double)(now_ns - watch->begin_ns);
 	if (watch->counted_ns > 0)
-		overhead->cpu_share = programs_ns / (double)watch->counted_ns +
-				      (double)(usage_ns(&usage) - usage_ns(&watch->usage)) /
-					      (double)(now_ns - watch->begin_ns);
+		overhead->cpu_share = programs_ns / (double)watch->counted_ns + own_share;
+	if (watch->events != UNKNOWN_COUNT) {
+		overhead->events = tracer_events(tracer) - watch->events;
+		overhead->cpu_share = own_share;
+	}
 	fill_cpus(watch, session);
 }

@@ -13,15 +13,18 @@
 
 #include "base/msg.h"
 #include "probe/environment.h"
+#include "probe/map_table.h"
+#include "probe/records.h"
 #include "probe/rung.h"
 
 #define DEFAULT_SLOTS	16384
 #define DEFAULT_PID_MAX 4194304
-#define WINDOWS		8
+#define OTHERS		8
 
 struct tracer {
 	const struct rung_ops *ops;
 	struct rung_objects objects;
+	struct records *records; /* NULL: the maps of the programs */
 	bool attached;
 	__u32 slots; /* numbers 1 .. slots - 1 */
 	__u32 pid_max;
@@ -32,15 +35,18 @@ struct tracer {
 	int free_fd;
 	__u32 used; /* highest slot ever seen in use */
 	unsigned char *seen_dead;
-	struct tt_window *windows[WINDOWS]; /* of other probes' objects */
-	int nwindows;
+	struct {
+		const struct bpf_object *object;
+		struct tt_window *window;
+	} others[OTHERS]; /* of other probes */
+	int nothers;
 };
 
 int rung_from_name(const char *name, enum rung *rung)
 {
-	static const char *const names[] = {"auto", "btf", "tracepoint"};
+	static const char *const names[] = {"auto", "btf", "tracepoint", "perf", "proc"};
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 5; i++) {
 		if (!strcmp(name, names[i])) {
 			*rung = (enum rung)i;
 			return 0;
@@ -98,12 +104,37 @@ static size_t page_align(size_t size)
 
 int tracer_map_fd(const struct tracer *tracer, const char *name)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(tracer->objects.object, name);
+	struct bpf_map *map;
 
+	if (!tracer->objects.object)
+		return -ENOTSUP;
+	map = bpf_object__find_map_by_name(tracer->objects.object, name);
 	return map ? bpf_map__fd(map) : -ENOENT;
 }
 
-static int set_up_slots(struct tracer *tracer)
+/* Returns 0, -ENOSPC without a free one. */
+static int take_slot(const struct tracer *tracer, __u32 *slot)
+{
+	if (!tracer->records)
+		return bpf_map_lookup_and_delete_elem(tracer->free_fd, NULL, slot) ? -ENOSPC : 0;
+	pthread_mutex_lock(&tracer->records->lock);
+	*slot = records_take_slot(tracer->records);
+	pthread_mutex_unlock(&tracer->records->lock);
+	return *slot ? 0 : -ENOSPC;
+}
+
+static void give_slot(const struct tracer *tracer, __u32 slot)
+{
+	if (!tracer->records) {
+		bpf_map_update_elem(tracer->free_fd, NULL, &slot, BPF_ANY);
+		return;
+	}
+	pthread_mutex_lock(&tracer->records->lock);
+	records_give_slot(tracer->records, slot);
+	pthread_mutex_unlock(&tracer->records->lock);
+}
+
+static int map_slots(struct tracer *tracer)
 {
 	size_t lines = (tracer->pid_max + TT_TIDS_PER_LINE - 1) / TT_TIDS_PER_LINE;
 
@@ -112,8 +143,7 @@ static int set_up_slots(struct tracer *tracer)
 	tracer->threads = map_array(tracer_map_fd(tracer, "threads"), tracer->threads_size);
 	tracer->lines_size = page_align(lines * sizeof(struct tt_slot_line));
 	tracer->lines = map_array(tracer_map_fd(tracer, "tid_slots"), tracer->lines_size);
-	tracer->seen_dead = calloc(tracer->slots, 1);
-	if (!tracer->threads || !tracer->lines || !tracer->seen_dead)
+	if (!tracer->threads || !tracer->lines)
 		return -ENOMEM;
 	/* The lowest ends on top, so the slots in use stay a dense range from 1. */
 	for (__u32 slot = tracer->slots - 1; slot > 0; slot--) {
@@ -123,19 +153,33 @@ static int set_up_slots(struct tracer *tracer)
 	return 0;
 }
 
+static int set_up_slots(struct tracer *tracer)
+{
+	tracer->seen_dead = calloc(tracer->slots, 1);
+	if (!tracer->seen_dead)
+		return -ENOMEM;
+	if (!tracer->records)
+		return map_slots(tracer);
+	tracer->threads = tracer->records->threads;
+	tracer->lines = tracer->records->lines;
+	return 0;
+}
+
 static void unload(struct tracer *tracer)
 {
-	if (tracer->threads)
+	if (tracer->threads && !tracer->records)
 		munmap(tracer->threads, tracer->threads_size);
-	if (tracer->lines)
+	if (tracer->lines && !tracer->records)
 		munmap(tracer->lines, tracer->lines_size);
 	free(tracer->seen_dead);
 	if (tracer->objects.skeleton)
 		tracer->ops->destroy(&tracer->objects);
+	records_free(tracer->records);
+	tracer->records = NULL;
 	tracer->threads = NULL;
 	tracer->lines = NULL;
 	tracer->seen_dead = NULL;
-	tracer->objects.skeleton = NULL;
+	memset(&tracer->objects, 0, sizeof(tracer->objects));
 }
 
 static int try_rung(struct tracer *tracer, const struct rung_ops *ops,
@@ -152,9 +196,17 @@ static int try_rung(struct tracer *tracer, const struct rung_ops *ops,
 	int err;
 
 	tracer->ops = ops;
+	if (ops->in_user_space) {
+		tracer->records = records_new(tracer->slots, tracer->pid_max);
+		if (!tracer->records)
+			return -ENOMEM;
+		settings.records = tracer->records;
+	}
 	err = ops->load(&settings, &tracer->objects, reason);
-	if (err)
+	if (err) {
+		unload(tracer);
 		return err;
+	}
 	err = set_up_slots(tracer);
 	if (err) {
 		snprintf(reason, RUNG_REASON_LEN, "cannot map the records: %s", strerror(-err));
@@ -180,7 +232,8 @@ static void raise_memlock(void)
 int tracer_open(const struct tracer_options *options, struct tracer **tracer_out,
 		struct capability *capability, char *reason, size_t reason_size)
 {
-	static const struct rung_ops *const ladder[] = {&rung_btf, &rung_tracepoint};
+	static const struct rung_ops *const ladder[] = {&rung_btf, &rung_tracepoint, &rung_perf,
+							&rung_proc};
 	struct tracer *tracer = calloc(1, sizeof(*tracer));
 	char why[RUNG_REASON_LEN] = "", what[32];
 	int err = -EINVAL, denied = 0;
@@ -212,7 +265,12 @@ int tracer_open(const struct tracer_options *options, struct tracer **tracer_out
 		return denied ? -EPERM : err;
 	}
 	snprintf(capability->rung, sizeof(capability->rung), "%s", tracer->ops->name);
-	if (!tracer->objects.interrupts)
+	if (tracer->ops->polls)
+		capability_add(capability, "exact accounts",
+			       "rung proc polls /proc: threads that live for less than a poll are "
+			       "missed, sleep is told apart by samples, single delays and wakers "
+			       "are not seen");
+	else if (!tracer->objects.interrupts)
 		capability_add(capability, "interrupts",
 			       "a wake by an interrupt counts as one by the task it interrupted: "
 			       "switched off, or no irq and timer events here");
@@ -266,7 +324,7 @@ int tracer_seed(struct tracer *tracer, pid_t tgid, pid_t tid)
 		return -ERANGE;
 	if (__atomic_load_n(ref, __ATOMIC_RELAXED))
 		return -EEXIST;
-	if (bpf_map_lookup_and_delete_elem(tracer->free_fd, NULL, &slot))
+	if (take_slot(tracer, &slot))
 		return -ENOSPC;
 	t = &tracer->threads[slot];
 	t->tid = tid;
@@ -274,7 +332,7 @@ int tracer_seed(struct tracer *tracer, pid_t tgid, pid_t tid)
 	if (!__atomic_compare_exchange_n(ref, &none, (__u16)slot, false, __ATOMIC_RELEASE,
 					 __ATOMIC_RELAXED)) {
 		t->tid = t->tgid = 0;
-		bpf_map_update_elem(tracer->free_fd, NULL, &slot, BPF_ANY);
+		give_slot(tracer, slot);
 		return -EEXIST;
 	}
 	if (slot > tracer->used)
@@ -287,26 +345,101 @@ int tracer_tid_slots_fd(const struct tracer *tracer)
 	return tracer_map_fd(tracer, "tid_slots");
 }
 
-int tracer_add_window(struct tracer *tracer, struct tt_window *window)
+static const struct {
+	const char *map;
+	size_t key_size, value_size, max_rows;
+} tables[] = {
+	[TRACER_EDGES] = {"edges", sizeof(struct tt_edge_key), sizeof(struct tt_edge),
+			  TT_MAX_EDGES},
+	[TRACER_HOLDERS] = {"holders", sizeof(struct tt_holder_key), sizeof(struct tt_holder),
+			    TT_MAX_HOLDERS},
+};
+
+static struct hash_table *own_table(const struct tracer *tracer, enum tracer_table table)
 {
-	if (tracer->nwindows == WINDOWS)
+	return table == TRACER_EDGES ? tracer->records->edges : tracer->records->holders;
+}
+
+int tracer_read_table(const struct tracer *tracer, enum tracer_table table, struct map_table *rows)
+{
+	int err;
+
+	if (!tracer->records)
+		return map_table_read(rows, tracer_map_fd(tracer, tables[table].map),
+				      tables[table].max_rows, tables[table].key_size,
+				      tables[table].value_size);
+	pthread_mutex_lock(&tracer->records->lock);
+	err = hash_table_read(own_table(tracer, table), rows);
+	pthread_mutex_unlock(&tracer->records->lock);
+	return err;
+}
+
+void tracer_delete_row(const struct tracer *tracer, enum tracer_table table, const void *key)
+{
+	if (!tracer->records) {
+		bpf_map_delete_elem(tracer_map_fd(tracer, tables[table].map), key);
+		return;
+	}
+	pthread_mutex_lock(&tracer->records->lock);
+	hash_table_delete(own_table(tracer, table), key);
+	pthread_mutex_unlock(&tracer->records->lock);
+}
+
+int tracer_read_stack(const struct tracer *tracer, __u64 key, struct tt_stack *stack)
+{
+	const struct tt_stack *found;
+
+	if (!tracer->records)
+		return bpf_map_lookup_elem(tracer_map_fd(tracer, "stacks"), &key, stack);
+	pthread_mutex_lock(&tracer->records->lock);
+	found = hash_table_find(tracer->records->stacks, &key);
+	if (found)
+		*stack = *found;
+	pthread_mutex_unlock(&tracer->records->lock);
+	return found ? 0 : -ENOENT;
+}
+
+int tracer_read_site(const struct tracer *tracer, __u64 key, struct sleep_site *site)
+{
+	if (!tracer->ops->read_site)
+		return -ENOENT;
+	return tracer->ops->read_site(&tracer->objects, key, site);
+}
+
+bool tracer_polls(const struct tracer *tracer)
+{
+	return tracer->ops->polls;
+}
+
+int64_t tracer_events(const struct tracer *tracer)
+{
+	return tracer->ops->events ? (int64_t)tracer->ops->events(&tracer->objects) : UNKNOWN_COUNT;
+}
+
+int tracer_add_object(struct tracer *tracer, const struct bpf_object *object,
+		      struct tt_window *window)
+{
+	if (tracer->nothers == OTHERS)
 		return -ENOSPC;
-	tracer->windows[tracer->nwindows++] = window;
+	tracer->others[tracer->nothers].object = object;
+	tracer->others[tracer->nothers++].window = window;
 	return 0;
 }
 
 void tracer_publish_begin(struct tracer *tracer, int64_t begin_ns)
 {
 	__atomic_store_n(&tracer->objects.window->begin_ns, (__u64)begin_ns, __ATOMIC_RELEASE);
-	for (int i = 0; i < tracer->nwindows; i++)
-		__atomic_store_n(&tracer->windows[i]->begin_ns, (__u64)begin_ns, __ATOMIC_RELEASE);
+	for (int i = 0; i < tracer->nothers; i++)
+		__atomic_store_n(&tracer->others[i].window->begin_ns, (__u64)begin_ns,
+				 __ATOMIC_RELEASE);
 }
 
 void tracer_publish_end(struct tracer *tracer, int64_t end_ns)
 {
 	__atomic_store_n(&tracer->objects.window->end_ns, (__u64)end_ns, __ATOMIC_RELEASE);
-	for (int i = 0; i < tracer->nwindows; i++)
-		__atomic_store_n(&tracer->windows[i]->end_ns, (__u64)end_ns, __ATOMIC_RELEASE);
+	for (int i = 0; i < tracer->nothers; i++)
+		__atomic_store_n(&tracer->others[i].window->end_ns, (__u64)end_ns,
+				 __ATOMIC_RELEASE);
 }
 
 static void note_used(struct tracer *tracer)
@@ -326,7 +459,7 @@ static void recycle(struct tracer *tracer, __u32 slot)
 					    __ATOMIC_RELAXED);
 	memset(t, 0, sizeof(*t));
 	tracer->seen_dead[slot] = 0;
-	bpf_map_update_elem(tracer->free_fd, NULL, &slot, BPF_ANY);
+	give_slot(tracer, slot);
 }
 
 /* Its process may live on, and exec by another thread would go on under this tid. */
@@ -436,16 +569,16 @@ struct tt_losses tracer_losses(const struct tracer *tracer)
 	return *tracer->objects.losses;
 }
 
-int tracer_program_costs(const struct tracer *tracer, struct program_cost costs[TRACER_PROGRAMS])
+static int object_costs(const struct bpf_object *object, struct program_cost *costs, int room)
 {
 	struct bpf_program *program;
 	int n = 0;
 
-	bpf_object__for_each_program (program, tracer->objects.object) {
+	bpf_object__for_each_program (program, object) {
 		struct bpf_prog_info info = {};
 		__u32 size = sizeof(info);
 
-		if (n == TRACER_PROGRAMS || bpf_program__fd(program) < 0)
+		if (n == room || bpf_program__fd(program) < 0)
 			continue;
 		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
 			continue;
@@ -454,5 +587,17 @@ int tracer_program_costs(const struct tracer *tracer, struct program_cost costs[
 		costs[n].ns = info.run_time_ns;
 		n++;
 	}
+	return n;
+}
+
+int tracer_program_costs(const struct tracer *tracer, struct program_cost costs[TRACER_PROGRAMS])
+{
+	int n = 0;
+
+	if (!tracer->objects.object)
+		return 0;
+	n = object_costs(tracer->objects.object, costs, TRACER_PROGRAMS);
+	for (int i = 0; i < tracer->nothers; i++)
+		n += object_costs(tracer->others[i].object, costs + n, TRACER_PROGRAMS - n);
 	return n;
 }

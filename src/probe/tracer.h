@@ -18,9 +18,11 @@ enum rung {
 	RUNG_AUTO,
 	RUNG_BTF,
 	RUNG_TRACEPOINT,
+	RUNG_PERF,
+	RUNG_PROC,
 };
 
-/* Returns 0 and the rung for "auto", "btf", "tracepoint"; -EINVAL otherwise. */
+/* Returns 0 and the rung for "auto", "btf", "tracepoint", "perf", "proc"; -EINVAL otherwise. */
 int rung_from_name(const char *name, enum rung *rung);
 
 struct tracer_options {
@@ -33,10 +35,13 @@ struct tracer_options {
 };
 
 struct tracer;
+struct bpf_object;
+struct map_table;
+struct sleep_site;
 
 /*
  * Load and attach the best rung (or the one asked for); the window is closed, so nothing is
- * counted yet. Rungs tried in vain, and what else is missing, are added to `capability`. Returns 0,
+ * counted yet. Without any privilege that is the rung proc. Rungs tried in vain, and what else is missing, are added to `capability`. Returns 0,
  * -EPERM when privileges are missing, another -errno; then `reason` says why in one line.
  */
 int tracer_open(const struct tracer_options *options, struct tracer **tracer,
@@ -76,17 +81,44 @@ void tracer_for_each(struct tracer *tracer, tracer_record_fn fn, void *ctx);
 
 /*
  * For the objects of other probes: the table that tells who is traced (see bpf/target.h), the number
- * of slots, and a window to publish along with the tracer's own (kept until tracer_close).
+ * of slots, and an object whose window is published and whose cost is counted along with the tracer's
+ * own (kept until tracer_close). -ENOTSUP on a rung without BPF: such probes are missing there.
  */
 int tracer_tid_slots_fd(const struct tracer *tracer);
-/* A map of the scheduler object, to read or to share; -ENOENT for another name. */
+/* A map of the scheduler object, to share; -ENOENT for another name, -ENOTSUP without BPF. */
 int tracer_map_fd(const struct tracer *tracer, const char *name);
-int tracer_add_window(struct tracer *tracer, struct tt_window *window);
+int tracer_add_object(struct tracer *tracer, const struct bpf_object *object,
+		      struct tt_window *window);
+
+/* What the rung noted of sleeps and of delays: rows of the layouts in bpf/abi.h. */
+enum tracer_table {
+	TRACER_EDGES,	/* tt_edge_key -> tt_edge */
+	TRACER_HOLDERS, /* tt_holder_key -> tt_holder */
+};
+
+/* A copy of all rows. Returns 0 or -errno. */
+int tracer_read_table(const struct tracer *tracer, enum tracer_table table, struct map_table *rows);
+void tracer_delete_row(const struct tracer *tracer, enum tracer_table table, const void *key);
+
+/* The kernel stack of this key. Returns 0, -ENOENT. */
+int tracer_read_stack(const struct tracer *tracer, __u64 key, struct tt_stack *stack);
+
+/*
+ * Where a rung that only polls saw a thread sleep: then tt_edge_key.kernel_stack is the key of the
+ * place. Returns 0; -ENOENT on other rungs and for other keys.
+ */
+int tracer_read_site(const struct tracer *tracer, __u64 key, struct sleep_site *site);
 
 /* Slots ever used; a slot number is always <= this. */
 uint32_t tracer_slots_used(const struct tracer *tracer);
 uint32_t tracer_slots_max(const struct tracer *tracer);
 struct tt_losses tracer_losses(const struct tracer *tracer);
+
+/* The rung sees no events: no single delays, no wakers, sleep sites as samples. */
+bool tracer_polls(const struct tracer *tracer);
+
+/* Events that user space handled, or readings that it made; UNKNOWN_COUNT where programs in the kernel do. */
+int64_t tracer_events(const struct tracer *tracer);
 
 /* What one program cost while BPF statistics were on. */
 struct program_cost {
@@ -95,7 +127,7 @@ struct program_cost {
 	uint64_t ns;
 };
 
-#define TRACER_PROGRAMS 16
+#define TRACER_PROGRAMS 96
 
 /* Returns the number of programs. */
 int tracer_program_costs(const struct tracer *tracer, struct program_cost costs[TRACER_PROGRAMS]);

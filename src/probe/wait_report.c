@@ -339,7 +339,7 @@ static int sort(struct session *session)
 	return err;
 }
 
-static int read_stacks(struct report *report, int fd)
+static int read_stacks(struct report *report)
 {
 	const struct raw_waits *raw = report->raw;
 	uint64_t *keys = malloc((raw->n + 1) * sizeof(*keys));
@@ -349,7 +349,7 @@ static int read_stacks(struct report *report, int fd)
 		return -ENOMEM;
 	for (size_t i = 0; i < raw->n; i++)
 		keys[i] = raw->rows[i].key.kernel_stack;
-	err = kernel_stacks_read(&report->stacks, fd, keys, raw->n);
+	err = kernel_stacks_read(&report->stacks, report->sources->tracer, keys, raw->n);
 	free(keys);
 	if (!err || err == -ENOMEM)
 		return err;
@@ -363,7 +363,7 @@ int wait_report_fill(struct session *session, struct raw_waits *raw,
 		     const struct wait_sources *sources)
 {
 	struct report report = {.session = session, .raw = raw, .sources = sources};
-	int err = read_stacks(&report, sources->stacks_fd);
+	int err = read_stacks(&report);
 
 	report.judged = calloc(raw->n + 1, sizeof(*report.judged));
 	report.order = calloc(raw->n + 1, sizeof(*report.order));

@@ -14,7 +14,7 @@
  * stacks. Returns 0 or -ENOMEM.
  */
 struct wait_sources {
-	int stacks_fd;			  /* the kernel's table of stacks */
+	const struct tracer *tracer;	  /* has the stacks */
 	const struct site_sampler *sites; /* NULL where system calls are seen */
 	struct fd_names *files;
 	const struct user_stacks *user_stacks;

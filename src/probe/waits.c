@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "probe/waits.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -75,8 +74,7 @@ static void read_table(struct waits *waits)
 	if (waits->read)
 		return;
 	waits->read = true;
-	err = map_table_read(&waits->edges, tracer_map_fd(waits->tracer, "edges"), TT_MAX_EDGES,
-			     sizeof(struct tt_edge_key), sizeof(struct tt_edge));
+	err = tracer_read_table(waits->tracer, TRACER_EDGES, &waits->edges);
 	if (!err && waits->edges.n) {
 		waits->order = malloc(waits->edges.n * sizeof(*waits->order));
 		err = waits->order ? 0 : -ENOMEM;
@@ -183,6 +181,19 @@ static void add_wait(struct waits *waits, const struct kept_account *kept, struc
 	}
 }
 
+/* On a rung that polls the key of a stack is that of a place. */
+static struct sleep_site *polled_site(const struct waits *waits, struct tt_edge_key *key)
+{
+	struct sleep_site *site = malloc(sizeof(*site));
+
+	if (site && tracer_read_site(waits->tracer, key->kernel_stack, site)) {
+		free(site);
+		site = NULL;
+	}
+	key->kernel_stack = 0;
+	return site;
+}
+
 static void add_edge(struct waits *waits, const struct kept_account *kept, uint32_t i)
 {
 	const struct tt_edge *edge = (const struct tt_edge *)waits->edges.values + i;
@@ -194,7 +205,9 @@ static void add_edge(struct waits *waits, const struct kept_account *kept, uint3
 	wakers_name(waits->wakers, wait.key.waker, edge, &wait.waker);
 	if (wait.key.via)
 		wakers_name(waits->wakers, wait.key.via, NULL, &wait.via);
-	if (wait.key.flags & TT_SITE_FIRST && !wait.key.syscall)
+	if (tracer_polls(waits->tracer))
+		wait.site = polled_site(waits, &wait.key);
+	else if (wait.key.flags & TT_SITE_FIRST && !wait.key.syscall)
 		wait.site = take_sleeper(waits, key_at(waits, i)->slot, false);
 	if (wait.site)
 		add_syscall(wait.site, &wait.key);
@@ -203,8 +216,6 @@ static void add_edge(struct waits *waits, const struct kept_account *kept, uint3
 
 static void take_edges(struct waits *waits, const struct kept_account *kept, uint32_t slot)
 {
-	int fd = tracer_map_fd(waits->tracer, "edges");
-
 	for (size_t i = first_of(waits, slot); i < waits->edges.n; i++) {
 		const struct tt_edge_key *key = key_at(waits, waits->order[i]);
 
@@ -213,7 +224,7 @@ static void take_edges(struct waits *waits, const struct kept_account *kept, uin
 		add_edge(waits, kept, waits->order[i]);
 		/* The next thread in this slot must not find it. */
 		if (kept->record->bucket == TT_DEAD)
-			bpf_map_delete_elem(fd, key);
+			tracer_delete_row(waits->tracer, TRACER_EDGES, key);
 	}
 }
 
@@ -257,7 +268,7 @@ static void on_asleep(void *ctx, uint32_t slot, pid_t pid, pid_t tid, bool at_en
 	struct sleeper sleeper = {.slot = slot, .at_end = at_end};
 	void *rows;
 
-	if (!at_end && !waits->asks_at_begin)
+	if (tracer_polls(waits->tracer) || (!at_end && !waits->asks_at_begin))
 		return;
 	sleeper.site = malloc(sizeof(*sleeper.site));
 	rows = reallocarray(waits->sleepers, waits->nsleepers + 1, sizeof(sleeper));
@@ -321,7 +332,7 @@ void waits_drained(struct waits *waits)
 void waits_finish(struct waits *waits, const struct site_sampler *sites)
 {
 	struct wait_sources sources = {
-		.stacks_fd = tracer_map_fd(waits->tracer, "stacks"),
+		.tracer = waits->tracer,
 		.sites = sites,
 		.files = waits->files,
 		.user_stacks = waits->user_stacks,

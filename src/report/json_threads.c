@@ -30,6 +30,10 @@ static json_t *runq_json(const struct runq_delay *runq)
 	json_put(&object, "max_ns", runq->count > 0 ? json_count(runq->max_ns) : json_null());
 	json_put(&object, "p50_ns", json_count(runq_quantile_ns(runq, 0.50)));
 	json_put(&object, "p99_ns", json_count(runq_quantile_ns(runq, 0.99)));
+	if (runq->count == UNKNOWN_COUNT) {
+		json_decref(hist);
+		hist = json_null();
+	}
 	json_put(&object, "hist", hist);
 	return object;
 }

@@ -105,7 +105,8 @@ static void overhead(struct lines *lines, const struct overhead *cost)
 	else
 		text_appendf(text, sizeof(text), ", CPU share unknown");
 	if (cost->events != UNKNOWN_COUNT)
-		text_appendf(text, sizeof(text), ", %" PRId64 " program runs", cost->events);
+		text_appendf(text, sizeof(text), ", %" PRId64 " %s", cost->events,
+			     isfinite(cost->ns_per_switch) ? "program runs" : "events read");
 	text_bytes(rss, sizeof(rss), cost->rss_bytes);
 	text_appendf(text, sizeof(text), ", peak memory %s", rss);
 	if (cost->attach_ns != UNKNOWN_NS) {

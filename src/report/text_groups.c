@@ -109,7 +109,7 @@ static void group_row(struct lines *lines, const struct session *session,
 	text_percent(on, sizeof(on), share_of(sum->oncpu_ns, sum->wall_ns));
 	text_percent(queue, sizeof(queue), runq);
 	text_percent(off, sizeof(off), share_of(sum->offcpu_ns, sum->wall_ns));
-	if (sum->runq.count == 0)
+	if (sum->runq.count <= 0)
 		snprintf(p99, sizeof(p99), "-");
 	else
 		text_duration(p99, sizeof(p99), runq_quantile_ns(&sum->runq, 0.99));

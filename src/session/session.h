@@ -19,6 +19,7 @@
 #include "session/cpu_holders.h"
 #include "session/pressure.h"
 #include "session/faults.h"
+#include "session/host_series.h"
 #include "session/oncpu.h"
 #include "session/cuda.h"
 #include "session/waits.h"
@@ -199,7 +200,7 @@ struct missing_capability {
 #define SESSION_MISSING 16
 
 struct capability {
-	char rung[16]; /* "btf", "tracepoint" */
+	char rung[16]; /* "btf", "tracepoint", "perf", "proc" */
 	struct missing_capability missing[SESSION_MISSING];
 	int nmissing;
 };
@@ -229,6 +230,7 @@ struct session_losses {
 	int64_t edges_dropped;	  /* waits whose cause was not kept: the table was full */
 	int64_t stacks_dropped;	  /* stacks that were due and not kept */
 	int64_t holders_dropped;  /* run-queue delays whose cause was not kept */
+	int64_t events_lost;	  /* scheduler events of any task that a full ring did not take */
 	int64_t clamped;	  /* events older than the one before */
 	int64_t block_unmatched;  /* requests completed whose issue was not seen; may be unknown */
 	int64_t block_unfinished; /* issued, and not seen to complete for the rest of the window */
@@ -240,9 +242,10 @@ struct session_losses {
 };
 
 struct overhead {
-	int64_t events; /* program runs in the window, from a sample; UNKNOWN_COUNT without one */
+	int64_t events; /* program runs in the window, from a sample; or events that we handled */
 	double ns_per_switch; /* mean run time of the switch program; NAN when unknown */
-	double cpu_share;     /* of one CPU, all programs and tegratrace itself */
+	double cpu_share;     /* of one CPU, all programs and tegratrace itself; not the kernel's
+				 part of the rung perf */
 	int64_t rss_bytes;    /* peak */
 	int64_t attach_ns;    /* from the start of tegratrace to the window's begin */
 };
@@ -310,6 +313,7 @@ struct session {
 	struct workload workload;
 	struct tegra_summary tegra;
 	struct tegra_series series;
+	struct host_series host_series;
 	struct board_info board; /* in a log, only what the lines give away */
 	struct throttle_summary throttle;
 	struct cuda_summary cuda;

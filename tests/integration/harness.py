@@ -15,7 +15,8 @@ TEGRATRACE = f"{BUILD}/tegratrace"
 FAKE_TEGRASTATS = f"{BUILD}/tests/workloads/fake_tegrastats"
 LAST_CPU = max(os.sched_getaffinity(0))
 
-RUNGS = ("btf", "tracepoint")
+# What traces exactly; "proc" only polls, and has tests of its own.
+RUNGS = ("btf", "tracepoint", "perf")
 PARTS = ("oncpu_ns", "runq_wake_ns", "runq_preempt_ns", "offcpu_ns", "stopped_ns", "unknown_ns")
 S = 1_000_000_000
 
@@ -260,9 +261,10 @@ def fd_links(pid):
     return links
 
 
-def is_attached(pid):
+def is_attached(pid, rung="auto"):
     """It says nothing with -q: all programs are linked, and it waits for something to happen."""
-    if not any("bpf" in link and "link" in link for link in fd_links(pid)):
+    if rung != "proc" and not any("bpf" in link and "link" in link or "[perf_event]" in link
+                                  for link in fd_links(pid)):
         return False
     try:
         with open(f"/proc/{pid}/wchan", encoding="ascii") as wchan:
@@ -275,7 +277,7 @@ class Trace:
     """tegratrace in the background, its report in a file."""
 
     def __init__(self, folder, *args, rung="auto", env=None, prefix=(), stdin=None):
-        self.folder = folder
+        self.folder, self.rung = folder, rung
         folder.mkdir(exist_ok=True)
         argv = [*prefix, TEGRATRACE, "--rung", rung, "-q", f"--json={folder}/report.json", *args]
         with open(folder / "out", "wb") as out, open(folder / "err", "wb") as err:
@@ -290,7 +292,7 @@ class Trace:
     def wait_attached(self):
         def attached():
             assert self.process.poll() is None, (self.folder / "err").read_text()
-            return is_attached(self.pid)
+            return is_attached(self.pid, self.rung)
 
         wait_for("tegratrace to attach", attached)
         time.sleep(0.05)

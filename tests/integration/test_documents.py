@@ -115,7 +115,8 @@ def test_completion_of_words():
                                           (("--rung=",), "")))
 def test_completion_of_values(line, breaks):
     prefix = "" if breaks else "--rung="
-    assert complete(*line, breaks=breaks) == {prefix + v for v in ("auto", "btf", "tracepoint")}
+    assert complete(*line, breaks=breaks) == {
+        prefix + v for v in ("auto", "btf", "tracepoint", "perf", "proc")}
 
 
 @pytest.mark.parametrize("option, subcommand", (("--rung", TRACE), ("--without", TRACE), ("--cuda", TRACE),

@@ -42,7 +42,8 @@ def test_migrations_moved_threads(shared, rung):
 
 def test_a_switch_storm_is_counted(shared, rung, record_property):
     result = shared("pingpong", rung)
-    gaps = result.losses["gaps_switch_out"] + result.losses["gaps_switch_in"]
+    gaps = sum(result.losses[loss]
+               for loss in ("gaps_switch_out", "gaps_switch_in", "events_lost"))
     books = result.truth["threads"][1:]
     counted = sum(switches(result.row(t["name"])) for t in books)
     kernels = sum(t["end"][key] - t["begin"][key] for t in books for key in ("nvcsw", "nivcsw"))

@@ -15,7 +15,11 @@ LOADS = {
 EVENT_NS = 5000
 
 # Unknown time that is tolerated, as a share of the load.
-UNKNOWN = {"btf": 0.002, "tracepoint": 0.02}
+# On perf every switch is read, so a missed one is placed as exactly as with type data.
+UNKNOWN = {"btf": 0.002, "tracepoint": 0.02, "perf": 0.002}
+
+# The kernel leaves interrupts out, and on perf each of them writes events: they take longer.
+ON_CPU = {"btf": 0.01, "tracepoint": 0.01, "perf": 0.03}
 
 
 def kernels_own(result, name):
@@ -42,7 +46,7 @@ def test_agrees_with_the_kernel(tmp_path, rung, load, repeat):
     taken = result.taken_from(result.thread(name)["cpu"])
     for reading, (kernel, missed) in kernels_own(result, name).items():
         on_cpu, queued = row["oncpu_ns"] - kernel["oncpu_ns"], runq_ns(row) - kernel["runq_ns"]
-        slack = 0.01 * kernel["oncpu_ns"] + unknown
+        slack = ON_CPU[rung] * kernel["oncpu_ns"] + unknown
         assert -slack <= on_cpu <= slack + taken, (reading, on_cpu, unknown, taken)
         # The kernel reads its clock some microseconds before the event: that counts where the
         # queue is nearly always empty.

@@ -11,7 +11,7 @@ def load_ns(result):
 
 
 def gaps_of(result):
-    return result.losses["gaps_switch_out"] + result.losses["gaps_switch_in"]
+    return sum(result.losses[loss] for loss in ("gaps_switch_out", "gaps_switch_in", "events_lost"))
 
 
 def kernel_switches(thread, key):

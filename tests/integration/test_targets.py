@@ -8,7 +8,7 @@ import tempfile
 
 import pytest
 
-from harness import (BUILD, LIMIT, Load, TEGRATRACE, Trace, background, parse_report, run_tool,
+from harness import (BUILD, LIMIT, Load, RUNGS, TEGRATRACE, Trace, background, parse_report, run_tool,
                      wait_for)
 
 USAGE, PERMISSION, NO_TARGET = 2, 3, 4
@@ -173,10 +173,12 @@ def for_nobody():
         yield shutil.copy(f"{BUILD}/tegratrace", folder)
 
 
+@pytest.mark.parametrize("forced", RUNGS)
 @pytest.mark.parametrize("target", ("attach", "command"))
-def test_not_root(for_nobody, sleeper, target, tmp_path):
+def test_not_root(for_nobody, sleeper, target, forced, tmp_path):
+    """Without a forced rung it polls /proc: test_proc_rung.py."""
     args = ["-p", sleeper.pid] if target == "attach" else ["--", "touch", tmp_path / "ran"]
-    line = refused(PERMISSION, *args, program=for_nobody,
+    line = refused(PERMISSION, "--rung", forced, *args, program=for_nobody,
                    prefix=("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"))
     assert "sudo" in line or "root" in line
     assert not (tmp_path / "ran").exists()

@@ -42,6 +42,8 @@ $(STATIC)/$(1)/%.o: %.c | $(RUNGS:%=$(STATIC_SKEL_$(1))/%.skel.h) $(BUILD)/build
 
 $(STATIC)/$(1)/src/report/schema.o: src/report/schema.json
 
+$(STATIC)/$(1)/src/report/page.o: $(PAGE)
+
 $(STATIC)/tegratrace-$(1): $(SRCS:%.c=$(STATIC)/$(1)/%.o) $(STATIC)/$(1)/tools/kernels/no_dlopen.o
 	$$(call msg,LINK,$$@)
 	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -Wl,-Map=$$@.map -o $$@ $$^ $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
