@@ -281,6 +281,7 @@ static const struct column holder_columns[] = {
 	OR_UNKNOWN(H, rt_priority),
 	KNOWN(H, ns),
 	KNOWN(H, count),
+	KNOWN(H, waited_ns),
 	F(H, share),
 };
 
