@@ -31,13 +31,15 @@ VERSION := $(shell tools/version.sh)
 # The time that built things bear, so that two builds give the same bytes.
 export SOURCE_DATE_EPOCH ?= $(shell tools/version.sh --date)
 LIBS := libbpf libdw libelf zlib jansson sqlite3
+# --live is left out where it is missing.
+LIVE_LIBS := $(shell $(PKG_CONFIG) --exists libmicrohttpd && echo libmicrohttpd)
 
 WARN     := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
 CFLAGS   ?= -O2 -g
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Isrc -I. -Ibpf -I$(BUILD) $(WARN) $(SAN) \
-	$(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) -DSCHEMA_PATH='"src/report/schema.json"' \
-	-DPAGE_PATH='"$(PAGE)"'
-LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null) -liberty -lm
+	$(shell $(PKG_CONFIG) --cflags $(LIBS) $(LIVE_LIBS) 2>/dev/null) -DSCHEMA_PATH='"src/report/schema.json"' \
+	-DPAGE_PATH='"$(PAGE)"' $(LIVE_LIBS:%=-DTEGRATRACE_LIVE)
+LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS) $(LIVE_LIBS) 2>/dev/null) -liberty -lm
 # v2: the arm64 JIT has no atomic with a result before 5.18
 # No build path in the objects, so that two builds give the same bytes.
 BPFFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -Wall -Wextra -Werror \

@@ -9,6 +9,7 @@
 
 #include "base/msg.h"
 #include "base/text.h"
+#include "cli/live.h"
 #include "cli/probes.h"
 #include "cli/version.h"
 #include "cli/workload_options.h"
@@ -49,6 +50,7 @@ enum {
 	KEY_SLOTS,
 	KEY_WITHOUT,
 	KEY_USER_STACKS,
+	KEY_LIVE,
 	KEY_CUDA,
 	KEY_ITER,
 };
@@ -85,6 +87,10 @@ static const struct argp_option entries[] = {
 	{"output", 'o', "FILE", 0,
 	 "Record the run in FILE, which 'tegratrace report FILE' shows again in every form", 0},
 	{"json-schema", KEY_JSON_SCHEMA, NULL, 0, "Print the JSON Schema of that object and exit",
+	 0},
+	{"live", KEY_LIVE, "ADDR:PORT", OPTION_ARG_OPTIONAL,
+	 "Curves in a browser while the run goes on, at an address that is printed (default "
+	 "127.0.0.1)",
 	 0},
 	{"verbose", 'v', NULL, 0, "All threads, the identity, what is missing, own overhead", 0},
 	{"explain", KEY_EXPLAIN, NULL, 0, "The rules that fired and those that nearly did", 0},
@@ -153,6 +159,9 @@ static error_t parse_output_option(int key, char *arg, struct options *options)
 		return 0;
 	case KEY_JSON_SCHEMA:
 		options->json_schema = true;
+		return 0;
+	case KEY_LIVE:
+		options->live = arg ? arg : LIVE_DEFAULT;
 		return 0;
 	case 'v':
 		options->verbose = true;

@@ -39,6 +39,7 @@ struct options {
 	struct cuda_probe_options cuda;
 	struct outputs_wanted outputs;
 	const char *recording; /* NULL */
+	const char *live;      /* NULL; where to serve the page */
 	bool json_schema;
 	bool user_stacks;
 	struct workload workload;
