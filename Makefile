@@ -4,6 +4,7 @@
 # sudo make demo  install what is needed, build, trace a built-in pipeline, print the verdict
 # sudo make check install what is needed, build, run every test
 # make bench      cost per switch beside peers
+# sudo make verifier-counts  rewrite the table of what the verifier looks at on this kernel
 
 BUILD     ?= build
 CC        ?= gcc
@@ -59,7 +60,7 @@ BENCH    := $(patsubst %.c,$(BUILD)/%,$(sort $(filter-out %.bpf.c,$(wildcard tes
 FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch] tests/integration/code/*.c \
 	tests/workloads/*/*.[ch])
 
-.PHONY: FORCE all clean demo check check-format deps fuzz bench workloads unit
+.PHONY: FORCE all clean demo check check-format deps fuzz bench workloads unit verifier-counts
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -157,6 +158,16 @@ $(BUILD)/tests/workloads/cuda_linked: tests/workloads/cuda_linked.c tests/worklo
 		$(BUILD)/tests/workloads/libcuda.so.1 -Wl,-rpath,'$$ORIGIN' -lpthread -lm
 
 $(BUILD)/tests/workloads/cuda_app: tests/workloads/fakecuda/fakecuda.h
+
+# Preloaded into tegratrace by tools/verifier-counts.sh.
+$(BUILD)/tests/load_stats.so: tests/kernels/load_stats.c
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -fPIC -shared -o $@ $< \
+		$(shell $(PKG_CONFIG) --cflags --libs libbpf 2>/dev/null) -ldl
+
+verifier-counts: all workloads $(BUILD)/tests/load_stats.so
+	$(Q)BUILD=$(BUILD) tools/verifier-counts.sh write
 
 workloads: $(WORKLOADS) $(BUILD)/tests/workloads/libcuda.so.1
 unit: $(UNIT)

@@ -34,8 +34,9 @@ static const char doc[] =
 	"before a "
 	"command could run: 125, 126 not executable, 127 not found.";
 
-static const char args_doc[] = "-p PID[,PID...]\n-n NAME\n-- COMMAND [ARG...]\nreport "
-			       "RECORDING\ndiagnose LOG...\nroofline --module NAME ...\n"
+static const char args_doc[] = "-p PID[,PID...]\n-n NAME\n--container ID\n--cgroup PATH\n--unit "
+			       "NAME\n-- COMMAND [ARG...]\nreport RECORDING\ndiagnose "
+			       "LOG...\nroofline --module NAME ...\n"
 			       "doctor [--json]";
 
 enum {
@@ -53,6 +54,9 @@ enum {
 	KEY_LIVE,
 	KEY_CUDA,
 	KEY_ITER,
+	KEY_CONTAINER,
+	KEY_CGROUP,
+	KEY_UNIT,
 };
 
 static const struct argp_child children[] = {
@@ -62,6 +66,11 @@ static const struct argp_option entries[] = {
 	{NULL, 0, NULL, 0, "Target:", 1},
 	{"pid", 'p', "PID[,PID...]", 0, "Trace these processes", 0},
 	{"name", 'n', "NAME", 0, "Trace every process of that name", 0},
+	{"container", KEY_CONTAINER, "ID", 0,
+	 "Trace every process of that container: its id or the beginning of one", 0},
+	{"cgroup", KEY_CGROUP, "PATH", 0, "Trace every process of that cgroup and those below it",
+	 0},
+	{"unit", KEY_UNIT, "NAME", 0, "Trace every process of that systemd service or scope", 0},
 	{"no-follow", KEY_NO_FOLLOW, NULL, 0,
 	 "Only the named processes and their threads, not their children", 0},
 	{"duration", 'd', "SECONDS", 0, "Stop after that time (default: target's end or Ctrl-C)",
@@ -176,6 +185,14 @@ static error_t parse_output_option(int key, char *arg, struct options *options)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static void set_group(struct argp_state *state, struct target_group *group,
+		      enum target_group_kind kind, const char *name)
+{
+	if (group->kind != TARGET_GROUP_NONE && group->kind != kind)
+		argp_error(state, "--container, --cgroup and --unit: give one of them");
+	*group = (struct target_group){kind, name};
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -190,6 +207,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'n':
 		options->name = arg;
+		return 0;
+	case KEY_CONTAINER:
+		set_group(state, &options->group, TARGET_CONTAINER, arg);
+		return 0;
+	case KEY_CGROUP:
+		set_group(state, &options->group, TARGET_CGROUP, arg);
+		return 0;
+	case KEY_UNIT:
+		set_group(state, &options->group, TARGET_UNIT, arg);
 		return 0;
 	case 'd':
 		options->duration_ns = parse_seconds(state, arg);
@@ -253,7 +279,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static void check(const struct options *options)
 {
-	int targets = (options->pids || options->name) + !!options->command;
+	bool group = options->group.kind != TARGET_GROUP_NONE;
+	int targets = (options->pids || options->name) + !!options->command + group;
 
 	if (!outputs_check(&options->outputs))
 		exit(EXIT_USAGE);
@@ -261,8 +288,11 @@ static void check(const struct options *options)
 	if (options->json_schema || targets == 1)
 		return;
 	if (!targets)
-		msg_error(
-			"nothing to trace: give -p PID, -n NAME or -- COMMAND (--help says more)");
+		msg_error("nothing to trace: give -p PID, -n NAME, --container ID, --unit NAME or "
+			  "-- COMMAND (--help says more)");
+	else if (group)
+		msg_error("--container, --cgroup and --unit choose all the processes to trace: "
+			  "leave -p, -n and a command (--) out, or the group");
 	else
 		msg_error("either attach (-p, -n) or start a command (--), not both");
 	exit(EXIT_USAGE);

@@ -148,13 +148,17 @@ static int find_targets(struct run *run)
 		return start_command(run);
 	if (!err && run->options->pids)
 		err = targets_add_pids(&run->targets, run->options->pids, line, sizeof(line));
+	if (!err && run->options->group.kind != TARGET_GROUP_NONE)
+		err = targets_add_group(&run->targets, &run->options->group, line, sizeof(line));
 	if (!err && run->options->name)
 		err = targets_add_name(&run->targets, run->options->name, line, sizeof(line));
 	if (err) {
 		msg_error("%s", line);
 		/* An empty list is what a pidof that found nothing gives. */
-		return err == -EINVAL && !is_blank(run->options->pids) ? EXIT_USAGE
-								       : EXIT_NO_TARGET;
+		return err == -EINVAL && (!is_blank(run->options->pids) ||
+					  run->options->group.kind != TARGET_GROUP_NONE)
+			       ? EXIT_USAGE
+			       : EXIT_NO_TARGET;
 	}
 	return EXIT_OK;
 }
