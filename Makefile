@@ -4,6 +4,7 @@
 # sudo make demo  install what is needed, build, trace a built-in pipeline, print the verdict
 # sudo make check install what is needed, build, run every test
 # make bench      cost per switch beside peers
+# sudo make check-attach     attach and detach 200 times, with nothing left behind
 # sudo make verifier-counts  rewrite the table of what the verifier looks at on this kernel
 
 BUILD     ?= build
@@ -60,7 +61,7 @@ BENCH    := $(patsubst %.c,$(BUILD)/%,$(sort $(filter-out %.bpf.c,$(wildcard tes
 FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch] tests/integration/code/*.c \
 	tests/workloads/*/*.[ch])
 
-.PHONY: FORCE all clean demo check check-format deps fuzz bench workloads unit verifier-counts
+.PHONY: FORCE all clean demo check check-format deps fuzz bench workloads unit verifier-counts check-attach
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -186,6 +187,11 @@ check:
 
 check-format:
 	$(Q)clang-format --dry-run --Werror $(FORMATTED)
+
+# 20 times in make check.
+check-attach: all workloads
+	$(Q)BUILD=$(BUILD) ATTACH_RUNS=$(or $(ATTACH_RUNS),200) /usr/bin/python3 -m pytest -q -p no:cacheprovider \
+		tests/integration/test_attach_detach.py
 
 fuzz:
 	$(Q)tools/install-deps.sh build test
