@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs every test and ends with one counted line: N passed, N failed, N skipped.
-# Usage: tools/check.sh [format|build|bpf|unit|asan|fuzz|integration|kernels]...   (default: all)
+# Usage: tools/check.sh [format|build|bpf|unit|asan|fuzz|integration|packages|kernels]...   (default: all)
 set -u
 
 export LC_ALL=C
@@ -64,27 +64,28 @@ count_of() { # ATTRIBUTE, summed over the suites of the junit file
 		awk '{n += $1} END {print n + 0}'
 }
 
-integration() {
+python_tests() { # NAME FOLDER
 	local tests f e s
+	rm -f "$logs/junit.xml"
 	BUILD=$build /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider \
-		--junitxml="$logs/junit.xml" tests/integration | sed 's/^/        /'
+		--junitxml="$logs/junit.xml" "$2" | sed 's/^/        /'
 	if [ ! -s "$logs/junit.xml" ]; then
 		failed=$((failed + 1))
-		failures+=("integration: pytest did not run")
+		failures+=("$1: pytest did not run")
 		return
 	fi
 	tests=$(count_of tests) f=$(count_of failures) e=$(count_of errors) s=$(count_of skipped)
 	passed=$((passed + tests - f - e - s)) failed=$((failed + f + e)) skipped=$((skipped + s))
 	if [ "$((f + e))" -gt 0 ] || [ "$tests" = 0 ]; then
-		failures+=("integration: $((f + e)) of $tests")
+		failures+=("$1: $((f + e)) of $tests")
 		[ "$tests" -gt 0 ] || failed=$((failed + 1))
 	fi
-	echo "        integration: $tests tests, $((f + e)) failed, $s skipped"
+	echo "        $1: $tests tests, $((f + e)) failed, $s skipped"
 }
 
-sanitized=(SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" BUILD="$build/asan")
+sanitized=(SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" BUILD="$build/asan" PAGE="$build/page.html")
 for part in "${@:-all}"; do
-	case $part in all | format | build | bpf | unit | asan | fuzz | integration | kernels) ;;
+	case $part in all | format | build | bpf | unit | asan | fuzz | integration | packages | kernels) ;;
 	*)
 		echo "check: unknown part '$part'" >&2
 		exit 2
@@ -101,9 +102,22 @@ wants() {
 parts=("${@:-all}")
 
 wants format && check "clang-format" make -s check-format
-wants build && check "build with clang, no warnings" make -s CC=clang BUILD="$build/clang"
+wants build && check "build with clang, no warnings" make -s CC=clang BUILD="$build/clang" \
+	PAGE="$build/page.html"
 wants bpf && check "BPF objects suit stock Jetson kernels" tools/check-bpf.sh "$build"/sched_*.bpf.o \
 	"$build"/block_*.bpf.o "$build"/sampler.bpf.o "$build"/fault_events.bpf.o "$build"/cuda.bpf.o
+# A kernel that the table does not have is reported, and passes.
+verifier_counts() {
+	if [ "$(id -u)" != 0 ]; then
+		skipped=$((skipped + 1))
+		echo "skipped verifier counts: programs are loaded by root alone"
+		return
+	fi
+	check "verifier counts" sh -c "make -s BUILD='$build' '$build/tests/load_stats.so' workloads &&
+		BUILD='$build' tools/verifier-counts.sh check"
+	tail -n 1 "$logs/out" | sed 's/^/        /'
+}
+wants bpf && verifier_counts
 if wants unit; then
 	check "unit tests build" make -s unit
 	unit_tests unit "$build"
@@ -125,7 +139,18 @@ if wants fuzz; then
 		;;
 	esac
 fi
-wants integration && integration
+wants integration && python_tests integration tests/integration
+
+# The archive and this architecture's package; make check-packages makes both, and each twice.
+packages() {
+	if ! tools/install-deps.sh packages >"$logs/packages" 2>&1; then
+		skipped=$((skipped + 1))
+		echo "skipped packages: $(tail -n 1 "$logs/packages")"
+		return
+	fi
+	python_tests packages tests/packages
+}
+wants packages && packages
 
 # Two arm64 kernels under emulation, with and without type data; make check-kernels boots them all.
 kernels() {

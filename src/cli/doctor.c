@@ -1,55 +1,155 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Tries every rung for real and looks at what a run would use. */
+#include "cli/doctor.h"
+
+#include <argp.h>
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/msg.h"
 #include "base/text.h"
-#include "cli/run.h"
-#include "probe/environment.h"
+#include "cli/options.h"
 #include "probe/tracer.h"
 #include "tegra/board.h"
 #include "tegra/source.h"
-#include "tegra/sysfs.h"
 
-#define DOCTOR_LINES (FINDINGS + SYSFS_QUANTITIES + 8)
+struct settings {
+	struct tegra_source_options source;
+	bool json;
+};
 
-static void check_rung(struct finding *finding, const char *what, enum rung rung)
+static const char doc[] =
+	"What this kernel and board can measure, what is missing, why, and what would help.\n"
+	"\v"
+	"Each way of tracing is tried for real. What is missing is explained from the kernel's own "
+	"configuration, where that can be read. Exit status: 0 some way of tracing works; 1 the "
+	"output failed, 2 usage, 3 not permitted, 5 this kernel cannot.";
+
+enum { KEY_JSON = 1000, KEY_TEGRASTATS, KEY_TEGRA_LOG, KEY_INTERVAL };
+
+static const struct argp_option entries[] = {
+	{"json", KEY_JSON, NULL, 0, "One JSON object", 0},
+	{"tegrastats", KEY_TEGRASTATS, "CMD", 0,
+	 "Try CMD for tegrastats lines (default: tegrastats, when it is on PATH)", 0},
+	{"tegra-log", KEY_TEGRA_LOG, "FILE", 0, "Try the lines of a log or a FIFO instead", 0},
+	{"interval", KEY_INTERVAL, "MS", 0, "Interval given to tegrastats (default 100)", 0},
+	{"verbose", 'v', NULL, 0, "The log of the kernel's verifier too", 0},
+	{0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct tracer_options options = {.rung = rung, .follow_children = true};
-	struct capability unused = {0};
-	struct tracer *tracer = NULL;
-	char reason[192] = "";
-	int err = tracer_open(&options, &tracer, &unused, reason, sizeof(reason));
+	struct settings *settings = state->input;
+	char *end;
+	long ms;
 
-	finding->what = what;
-	finding->ok = !err;
-	snprintf(finding->text, sizeof(finding->text), "%s",
-		 !err	   ? "loads and attaches"
-		 : *reason ? reason
-			   : strerror(-err));
-	tracer_close(tracer);
+	switch (key) {
+	case KEY_JSON:
+		settings->json = true;
+		return 0;
+	case KEY_TEGRASTATS:
+		settings->source.command = arg;
+		return 0;
+	case KEY_TEGRA_LOG:
+		settings->source.log = arg;
+		return 0;
+	case KEY_INTERVAL:
+		ms = strtol(arg, &end, 10);
+		if (end == arg || *end || ms < 1 || ms > 60000)
+			argp_error(state, "--interval must be a whole number from 1 to 60000");
+		settings->source.interval_ms = (int)ms;
+		return 0;
+	case 'v':
+		msg_set_verbose(true);
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unknown word '%s'", arg);
+		return EINVAL;
+	}
+	return ARGP_ERR_UNKNOWN;
 }
 
-static void check_tegrastats(struct finding *finding, const struct options *options)
+static struct finding *add(struct doctor *doctor)
 {
-	struct tegra_source_options source_options = {
-		.command = options->tegrastats,
-		.log = options->tegra_log,
-		.interval_ms = options->interval_ms,
+	return &doctor->checks[doctor->n++].finding;
+}
+
+/* Returns whether some rung traces; polling is what is left where none does. */
+static bool check_rungs(struct doctor *doctor)
+{
+	static const struct {
+		const char *what;
+		enum rung rung;
+	} rungs[] = {
+		{"rung btf", RUNG_BTF},
+		{"rung tracepoint", RUNG_TRACEPOINT},
+		{"rung perf", RUNG_PERF},
+		{"rung proc", RUNG_PROC},
 	};
+	bool some = false;
+
+	for (size_t i = 0; i < sizeof(rungs) / sizeof(rungs[0]); i++) {
+		struct tracer_options options = {.rung = rungs[i].rung, .follow_children = true};
+		struct finding *finding = add(doctor);
+		struct capability unused = {0};
+		struct tracer *tracer = NULL;
+		char reason[192] = "";
+		int err = tracer_open(&options, &tracer, &unused, reason, sizeof(reason));
+
+		finding->what = rungs[i].what;
+		finding->ok = !err;
+		snprintf(finding->text, sizeof(finding->text), "%s",
+			 !err	   ? "loads and attaches"
+			 : *reason ? reason
+				   : strerror(-err));
+		tracer_close(tracer);
+		some |= finding->ok && rungs[i].rung != RUNG_PROC;
+	}
+	return some;
+}
+
+static void check_config(struct doctor *doctor)
+{
+	const char *root = getenv("TEGRATRACE_ROOT");
+	struct finding *finding = add(doctor);
+	int err = kernel_config_read(&doctor->config, root ? root : "", doctor->host.kernel);
+
+	finding->what = "kernel configuration";
+	finding->ok = !err && doctor->config.whole;
+	snprintf(finding->text, sizeof(finding->text), "%s%s%s", doctor->config.source,
+		 err || finding->ok ? "" : ": its end is missing",
+		 finding->ok ? "" : ": why things are missing is not known");
+}
+
+static void check_tracepoints(struct doctor *doctor)
+{
+	struct tracefs tracefs;
+
+	tracefs_open(&tracefs);
+	for (size_t i = 0; i < tracepoint_set_count; i++) {
+		struct doctor_check *check = &doctor->checks[doctor->n++];
+
+		check->tracepoints = &tracepoint_sets[i];
+		tracepoint_set_check(check->tracepoints, &tracefs, check->there, &check->finding);
+	}
+	tracefs_close(&tracefs);
+}
+
+static void check_tegrastats(struct finding *finding, const struct tegra_source_options *options)
+{
 	struct tegra_summary summary;
 	struct tegra_source *source;
-	char reason[192];
+	char reason[192] = "";
 
 	finding->what = "tegrastats";
-	finding->ok =
-		!tegra_source_open(&source_options, &source, reason, sizeof(reason)) && source;
+	finding->ok = !tegra_source_open(options, &source, reason, sizeof(reason)) && source;
 	if (!finding->ok) {
-		snprintf(finding->text, sizeof(finding->text),
-			 "not on PATH: no GPU, EMC, temperature or power samples");
+		snprintf(finding->text, sizeof(finding->text), "%s",
+			 *reason ? reason
+				 : "not on PATH: no GPU, EMC, temperature or power samples");
 		return;
 	}
 	usleep(300000);
@@ -78,7 +178,7 @@ static void check_board(struct finding *finding)
 }
 
 /* On a board only: what can be read without tegrastats, and where. */
-static int check_sensors(struct finding *findings)
+static void check_sensors(struct doctor *doctor)
 {
 	static struct sysfs_quantity quantities[SYSFS_QUANTITIES];
 	struct sysfs *sysfs = sysfs_open();
@@ -87,67 +187,50 @@ static int check_sensors(struct finding *findings)
 	if (sysfs && sysfs_usable(sysfs))
 		n = sysfs_describe(sysfs, quantities, SYSFS_QUANTITIES);
 	for (size_t i = 0; i < n; i++) {
-		findings[i].what = quantities[i].name;
-		findings[i].ok = *quantities[i].path;
-		snprintf(findings[i].text, sizeof(findings[i].text), "%.110s%s%.70s",
-			 quantities[i].path, *quantities[i].path && *quantities[i].note ? ": " : "",
+		struct finding *finding = add(doctor);
+
+		finding->what = quantities[i].name;
+		finding->ok = *quantities[i].path;
+		snprintf(finding->text, sizeof(finding->text), "%.110s%s%.70s", quantities[i].path,
+			 *quantities[i].path && *quantities[i].note ? ": " : "",
 			 quantities[i].note);
 	}
 	sysfs_close(sysfs);
-	return (int)n;
 }
 
-static int print_text(const struct host_info *host, const struct finding *findings, int n)
+static void add_all(struct doctor *doctor, const struct finding *findings, int n)
 {
-	printf("kernel %s %s, %d CPUs, board %s\n", host->kernel, host->arch, host->cpus,
-	       *host->module ? host->module : "unknown (no device tree)");
 	for (int i = 0; i < n; i++)
-		printf("  %-4s %-24s %s\n", findings[i].ok ? "ok" : "no", findings[i].what,
-		       findings[i].text);
-	return fflush(stdout) ? EXIT_RUN : EXIT_OK;
+		*add(doctor) = findings[i];
 }
 
-static int print_json(const struct host_info *host, const struct finding *findings, int n)
+int doctor_command(int argc, char **argv)
 {
-	json_t *checks = json_array(), *object;
-	int err;
+	static const struct argp argp = {entries, parse_option, NULL, doc, NULL, NULL, NULL};
+	static struct doctor doctor;
+	struct settings settings = {.source.interval_ms = 100};
+	struct finding findings[FINDINGS], features[KERNEL_FEATURES];
+	bool some_rung;
+	int status;
 
-	for (int i = 0; i < n; i++)
-		json_array_append_new(checks,
-				      json_pack("{s:s,s:b,s:s}", "what", findings[i].what, "ok",
-						findings[i].ok, "text", findings[i].text));
-	object = json_pack("{s:s,s:{s:s,s:s,s:i,s:s?},s:o}", "schema", "tegratrace-doctor/1",
-			   "host", "kernel", host->kernel, "arch", host->arch, "cpus", host->cpus,
-			   "module", *host->module ? host->module : NULL, "checks", checks);
-	err = !object || json_dumpf(object, stdout, JSON_COMPACT) || putchar('\n') == EOF ||
-	      fflush(stdout);
-	json_decref(object);
-	return err ? EXIT_RUN : EXIT_OK;
-}
-
-int run_doctor(const struct options *options)
-{
-	struct finding findings[DOCTOR_LINES];
-	struct host_info host;
-	bool traces = false, polls;
-	int n = 0, status;
-
-	board_read(&host);
-	check_rung(&findings[n++], "rung btf", RUNG_BTF);
-	check_rung(&findings[n++], "rung tracepoint", RUNG_TRACEPOINT);
-	check_rung(&findings[n++], "rung perf", RUNG_PERF);
-	for (int i = 0; i < n; i++)
-		traces |= findings[i].ok;
-	check_rung(&findings[n], "rung proc", RUNG_PROC);
-	polls = findings[n++].ok;
-	check_tegrastats(&findings[n++], options);
-	check_board(&findings[n++]);
-	n += check_sensors(&findings[n]);
-	n += environment_check(&findings[n]);
-	status = options->json ? print_json(&host, findings, n) : print_text(&host, findings, n);
+	argp_err_exit_status = EXIT_USAGE;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &settings))
+		return EXIT_USAGE;
+	board_read(&doctor.host);
+	some_rung = check_rungs(&doctor);
+	check_config(&doctor);
+	add_all(&doctor, findings, environment_check(findings));
+	add_all(&doctor, features, kernel_features_check(&doctor.config, features));
+	check_tracepoints(&doctor);
+	check_board(add(&doctor));
+	check_tegrastats(add(&doctor), &settings.source);
+	check_sensors(&doctor);
+	doctor_advise(&doctor);
+	status = settings.json ? doctor_print_json(&doctor) : doctor_print_text(&doctor);
+	kernel_config_free(&doctor.config);
 	if (status)
 		return status;
-	if (traces || (polls && !geteuid()))
+	if (some_rung)
 		return EXIT_OK;
 	return geteuid() ? EXIT_PERMISSION : EXIT_UNSUPPORTED;
 }

@@ -7,6 +7,8 @@
 
 #include "base/msg.h"
 #include "cli/diagnose_command.h"
+#include "cli/doctor.h"
+#include "cli/report_command.h"
 #include "cli/roofline_command.h"
 #include "cli/run.h"
 #include "report/schema.h"
@@ -16,7 +18,9 @@ static const struct {
 	const char *word, *name;
 	int (*run)(int argc, char **argv);
 } subcommands[] = {
+	{"doctor", "tegratrace doctor", doctor_command},
 	{"diagnose", "tegratrace diagnose", diagnose_command},
+	{"report", "tegratrace report", report_command},
 	{"roofline", "tegratrace roofline", roofline_command},
 };
 
@@ -52,7 +56,5 @@ int main(int argc, char **argv)
 		fputs(report_schema(), stdout);
 		return fflush(stdout) ? EXIT_RUN : EXIT_OK;
 	}
-	if (options.subcommand == COMMAND_DOCTOR)
-		return run_doctor(&options);
 	return run_trace(&options);
 }

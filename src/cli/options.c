@@ -9,6 +9,7 @@
 
 #include "base/msg.h"
 #include "base/text.h"
+#include "cli/live.h"
 #include "cli/probes.h"
 #include "cli/version.h"
 #include "cli/workload_options.h"
@@ -22,6 +23,7 @@ static const char doc[] =
 	"\n"
 	"  sudo tegratrace -p PID -d 30      attach to a running process for 30 s\n"
 	"  sudo tegratrace -- ./infer ARGS   start a command and trace it to its end\n"
+	"  tegratrace report RUN.ttr         a recording (-o RUN.ttr) again, in every form\n"
 	"  tegratrace diagnose LOG           a verdict from a tegrastats log, no root\n"
 	"  tegratrace roofline --help        the ceilings of a module, and a point below them\n"
 	"  tegratrace doctor                 what this kernel and board can measure\n"
@@ -32,7 +34,8 @@ static const char doc[] =
 	"before a "
 	"command could run: 125, 126 not executable, 127 not found.";
 
-static const char args_doc[] = "-p PID[,PID...]\n-n NAME\n-- COMMAND [ARG...]\ndiagnose "
+static const char args_doc[] = "-p PID[,PID...]\n-n NAME\n--container ID\n--cgroup PATH\n--unit "
+			       "NAME\n-- COMMAND [ARG...]\nreport RECORDING\ndiagnose "
 			       "LOG...\nroofline --module NAME ...\n"
 			       "doctor [--json]";
 
@@ -43,23 +46,31 @@ enum {
 	KEY_TEGRA_LOG,
 	KEY_INTERVAL,
 	KEY_GPU_HZ,
-	KEY_JSON,
 	KEY_JSON_SCHEMA,
 	KEY_EXPLAIN,
 	KEY_SLOTS,
 	KEY_WITHOUT,
-	KEY_FOLDED,
 	KEY_USER_STACKS,
+	KEY_LIVE,
 	KEY_CUDA,
 	KEY_ITER,
+	KEY_CONTAINER,
+	KEY_CGROUP,
+	KEY_UNIT,
 };
 
-static const struct argp_child children[] = {{&workload_argp, 0, NULL, 5}, {0}};
+static const struct argp_child children[] = {
+	{&outputs_argp, 0, NULL, 3}, {&workload_argp, 0, NULL, 5}, {0}};
 
 static const struct argp_option entries[] = {
 	{NULL, 0, NULL, 0, "Target:", 1},
 	{"pid", 'p', "PID[,PID...]", 0, "Trace these processes", 0},
 	{"name", 'n', "NAME", 0, "Trace every process of that name", 0},
+	{"container", KEY_CONTAINER, "ID", 0,
+	 "Trace every process of that container: its id or the beginning of one", 0},
+	{"cgroup", KEY_CGROUP, "PATH", 0, "Trace every process of that cgroup and those below it",
+	 0},
+	{"unit", KEY_UNIT, "NAME", 0, "Trace every process of that systemd service or scope", 0},
 	{"no-follow", KEY_NO_FOLLOW, NULL, 0,
 	 "Only the named processes and their threads, not their children", 0},
 	{"duration", 'd', "SECONDS", 0, "Stop after that time (default: target's end or Ctrl-C)",
@@ -82,12 +93,13 @@ static const struct argp_option entries[] = {
 	 "usdt:PROVIDER:NAME[@LIB] (default: from the rhythm of the waits)",
 	 0},
 	{NULL, 0, NULL, 0, "Output:", 3},
-	{"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
-	 "One JSON object, on standard output without FILE", 0},
+	{"output", 'o', "FILE", 0,
+	 "Record the run in FILE, which 'tegratrace report FILE' shows again in every form", 0},
 	{"json-schema", KEY_JSON_SCHEMA, NULL, 0, "Print the JSON Schema of that object and exit",
 	 0},
-	{"folded", KEY_FOLDED, "FILE", 0,
-	 "Folded stacks for flame graphs, on- and off-CPU, in microseconds; - for standard output",
+	{"live", KEY_LIVE, "ADDR:PORT", OPTION_ARG_OPTIONAL,
+	 "Curves in a browser while the run goes on, at an address that is printed (default "
+	 "127.0.0.1)",
 	 0},
 	{"verbose", 'v', NULL, 0, "All threads, the identity, what is missing, own overhead", 0},
 	{"explain", KEY_EXPLAIN, NULL, 0, "The rules that fired and those that nearly did", 0},
@@ -151,15 +163,14 @@ static enum cuda_mode parse_cuda_mode(struct argp_state *state, const char *text
 static error_t parse_output_option(int key, char *arg, struct options *options)
 {
 	switch (key) {
-	case KEY_JSON:
-		options->json = true;
-		options->json_file = arg;
+	case 'o':
+		options->recording = arg;
 		return 0;
 	case KEY_JSON_SCHEMA:
 		options->json_schema = true;
 		return 0;
-	case KEY_FOLDED:
-		options->folded_file = arg;
+	case KEY_LIVE:
+		options->live = arg ? arg : LIVE_DEFAULT;
 		return 0;
 	case 'v':
 		options->verbose = true;
@@ -174,19 +185,37 @@ static error_t parse_output_option(int key, char *arg, struct options *options)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static void set_group(struct argp_state *state, struct target_group *group,
+		      enum target_group_kind kind, const char *name)
+{
+	if (group->kind != TARGET_GROUP_NONE && group->kind != kind)
+		argp_error(state, "--container, --cgroup and --unit: give one of them");
+	*group = (struct target_group){kind, name};
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->workload;
+		state->child_inputs[0] = &options->outputs;
+		state->child_inputs[1] = &options->workload;
 		return 0;
 	case 'p':
 		options->pids = arg;
 		return 0;
 	case 'n':
 		options->name = arg;
+		return 0;
+	case KEY_CONTAINER:
+		set_group(state, &options->group, TARGET_CONTAINER, arg);
+		return 0;
+	case KEY_CGROUP:
+		set_group(state, &options->group, TARGET_CGROUP, arg);
+		return 0;
+	case KEY_UNIT:
+		set_group(state, &options->group, TARGET_UNIT, arg);
 		return 0;
 	case 'd':
 		options->duration_ns = parse_seconds(state, arg);
@@ -239,10 +268,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			state->next = state->argc;
 			return 0;
 		}
-		if (!strcmp(arg, "doctor")) {
-			options->subcommand = COMMAND_DOCTOR;
-			return 0;
-		}
 		argp_error(state,
 			   "unknown word '%s': a command to trace goes behind --, a process "
 			   "behind -p or -n",
@@ -252,27 +277,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return parse_output_option(key, arg, options);
 }
 
-static bool is_stdout(const char *file)
-{
-	return !strcmp(file, "-");
-}
-
 static void check(const struct options *options)
 {
-	int targets = (options->pids || options->name) + !!options->command;
-	bool json_on_stdout =
-		options->json && (!options->json_file || is_stdout(options->json_file));
+	bool group = options->group.kind != TARGET_GROUP_NONE;
+	int targets = (options->pids || options->name) + !!options->command + group;
 
-	if (json_on_stdout && options->folded_file && is_stdout(options->folded_file)) {
-		msg_error("--json and --folded cannot both go to standard output: name a file");
+	if (!outputs_check(&options->outputs))
 		exit(EXIT_USAGE);
-	}
 
-	if (options->json_schema || options->subcommand == COMMAND_DOCTOR || targets == 1)
+	if (options->json_schema || targets == 1)
 		return;
 	if (!targets)
-		msg_error(
-			"nothing to trace: give -p PID, -n NAME or -- COMMAND (--help says more)");
+		msg_error("nothing to trace: give -p PID, -n NAME, --container ID, --unit NAME or "
+			  "-- COMMAND (--help says more)");
+	else if (group)
+		msg_error("--container, --cgroup and --unit choose all the processes to trace: "
+			  "leave -p, -n and a command (--) out, or the group");
 	else
 		msg_error("either attach (-p, -n) or start a command (--), not both");
 	exit(EXIT_USAGE);

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/outputs.h"
 #include "probe/cuda.h"
+#include "probe/target_groups.h"
 #include "probe/tracer.h"
 
 /* Exit statuses, documented in the README. A started command's own status is passed through. */
@@ -22,16 +24,11 @@ enum exit_status {
 	EXIT_NOT_FOUND = 127,
 };
 
-enum subcommand {
-	COMMAND_TRACE,
-	COMMAND_DOCTOR,
-};
-
 struct options {
-	enum subcommand subcommand;
-	const char *pids; /* -p; NULL */
-	const char *name; /* -n; NULL */
-	char **command;	  /* after --, NULL-terminated; NULL */
+	const char *pids;	   /* -p; NULL */
+	const char *name;	   /* -n; NULL */
+	struct target_group group; /* --container, --cgroup, --unit */
+	char **command;		   /* after --, NULL-terminated; NULL */
 	bool follow;
 	int64_t duration_ns; /* 0 = until the target ends or Ctrl-C */
 	enum rung rung;
@@ -42,10 +39,10 @@ struct options {
 	int interval_ms;
 	int gpu_hz;
 	struct cuda_probe_options cuda;
-	bool json;
-	const char *json_file; /* NULL: standard output */
+	struct outputs_wanted outputs;
+	const char *recording; /* NULL */
+	const char *live;      /* NULL; where to serve the page */
 	bool json_schema;
-	const char *folded_file; /* NULL: none; "-": standard output */
 	bool user_stacks;
 	struct workload workload;
 	bool verbose;

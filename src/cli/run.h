@@ -7,7 +7,4 @@
 /* Trace, diagnose, report. Returns the exit status. */
 int run_trace(const struct options *options);
 
-/* What this machine can measure. Returns the exit status: EXIT_OK when some rung works. */
-int run_doctor(const struct options *options);
-
 #endif

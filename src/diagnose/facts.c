@@ -171,25 +171,39 @@ static bool is_gpu_library(const char *library)
 	return false;
 }
 
-/* Of a thread's computing: the part inside the GPU's library that is not waiting. */
-static double launch_share(const struct session *session, const struct thread_account *thread)
+/* Of all samples of a thread, those in the GPU's library. */
+static double inside_library(const struct session *session, const struct thread_account *thread)
 {
-	int64_t work_ns = thread->oncpu_ns - (thread->gpu_spin_ns > 0 ? thread->gpu_spin_ns : 0);
-	int64_t inside = 0, work = 0;
+	int64_t inside = 0, all = 0;
 
-	if (thread->cuda.launches != UNKNOWN_COUNT && work_ns > 0)
-		return fmin((double)thread->cuda.launch_ns / (double)work_ns, 1);
 	for (size_t i = 0; i < session->noncpu; i++) {
 		const struct oncpu_site *site = &session->oncpu[i];
 
-		if (site->pid != thread->pid || site->tid != thread->tid ||
-		    site->kind != ONCPU_WORK)
+		if (site->pid != thread->pid || site->tid != thread->tid)
 			continue;
-		work += site->samples;
+		all += site->samples;
 		if (is_gpu_library(site->library))
 			inside += site->samples;
 	}
-	return work >= SAMPLES_MIN ? (double)inside / (double)work : NAN;
+	return all >= SAMPLES_MIN ? (double)inside / (double)all : NAN;
+}
+
+/*
+ * Of a thread's computing: the part inside the GPU's library that is not waiting. Counted where the
+ * launches are; else what samples find in the library beyond the waits, whose time is known.
+ */
+static double launch_share(const struct session *session, const struct thread_account *thread)
+{
+	double spin_ns = thread->gpu_spin_ns > 0 ? (double)thread->gpu_spin_ns : 0;
+	double work_ns = (double)thread->oncpu_ns - spin_ns, launch_ns;
+
+	if (!(work_ns > 0))
+		return NAN;
+	if (thread->cuda.launches != UNKNOWN_COUNT)
+		launch_ns = (double)thread->cuda.launch_ns;
+	else
+		launch_ns = inside_library(session, thread) * (double)thread->oncpu_ns - spin_ns;
+	return isnan(launch_ns) ? NAN : fmin(fmax(launch_ns, 0) / work_ns, 1);
 }
 
 static void gather_path(const struct session *session, struct facts *facts)

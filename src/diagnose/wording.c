@@ -48,9 +48,16 @@ void wording_thread(char *dst, size_t size, const struct thread_account *thread)
 {
 	char name[41]; /* cut between characters, and short beside the tid */
 
+	if (!thread->tid) {
+		text_sanitize(name, sizeof(name), thread->group,
+			      strnlen(thread->group, sizeof(thread->group)));
+		snprintf(dst, size, "%s (%u ended)", *name ? name : "threads", thread->folded);
+		return;
+	}
 	text_sanitize(name, sizeof(name), thread->comm,
 		      strnlen(thread->comm, sizeof(thread->comm)));
-	snprintf(dst, size, "%s/%d", name, thread->tid);
+	/* a thread that ended before anybody could ask its name has none */
+	snprintf(dst, size, "%s/%d", *name ? name : "thread", thread->tid);
 }
 
 const char *wording_raise_insufficient(const struct facts *facts, bool gpu_known)
@@ -195,6 +202,35 @@ static void cpu_evidence(const struct facts *facts, struct verdict *v)
 			 facts->cpus, PCT(facts->system_cpu), PCT(facts->target_cpu));
 }
 
+/* A quota that ran out in fewer of its periods is not what starves. */
+#define QUOTA_USED_UP 0.1
+
+/* A quota looks like contention; it is none, and other processes are not to blame. */
+static bool quota_step(const struct session *session, struct verdict *v)
+{
+	const struct cpu_quota *worst = NULL;
+
+	for (int i = 0; i < session->pressure.nquotas; i++) {
+		const struct cpu_quota *quota = &session->pressure.quotas[i];
+
+		if (cpu_quota_throttled(quota) >= QUOTA_USED_UP &&
+		    (!worst || cpu_quota_throttled(quota) > cpu_quota_throttled(worst)))
+			worst = quota;
+	}
+	if (!worst)
+		return false;
+	verdict_evidence(v, "cgroup",
+			 "its cgroup %.80s allows %.2f CPUs and ran out in %.0f %% of its "
+			 "periods",
+			 worst->cgroup, worst->cpus, PCT(cpu_quota_throttled(worst)));
+	verdict_step(
+		v,
+		"raise the CPU quota of the cgroup %.80s (cpu.max; docker run --cpus): %.2f CPUs "
+		"are too few",
+		worst->cgroup, worst->cpus);
+	return true;
+}
+
 static void steps(const struct session *session, const struct facts *facts, struct verdict *v)
 {
 	char who[64] = "the busiest thread";
@@ -228,6 +264,8 @@ static void steps(const struct session *session, const struct facts *facts, stru
 			who, busy ? busy->tid : 0);
 		break;
 	case VERDICT_CPU_STARVED:
+		if (quota_step(session, v))
+			break;
 		if (others)
 			verdict_step(v,
 				     "other processes use %.0f %% of the CPUs: stop or pin them "
@@ -277,7 +315,7 @@ void wording_fill(const struct session *session, const struct facts *facts, stru
 {
 	headline(session, facts, verdict);
 	wording_path_headline(facts, verdict);
-	wording_path_evidence(facts, verdict);
+	wording_path_evidence(session, facts, verdict);
 	if (!facts->path.feeder)
 		thread_evidence(facts, verdict);
 	gpu_evidence(session, facts, verdict);

@@ -24,7 +24,8 @@ void wording_thread(char *dst, size_t size, const struct thread_account *thread)
  * steps only for classes that are about a part of the path.
  */
 void wording_path_headline(const struct facts *facts, struct verdict *v);
-void wording_path_evidence(const struct facts *facts, struct verdict *v);
+void wording_path_evidence(const struct session *session, const struct facts *facts,
+			   struct verdict *v);
 void wording_path_steps(const struct facts *facts, struct verdict *v);
 
 /* The parts of a live verdict that are about clocks, heat and power. */

@@ -70,11 +70,82 @@ static void part_evidence(const struct facts *facts, enum path_end end, struct v
 			 wait_class_name(part->edge->class), text);
 }
 
-void wording_path_evidence(const struct facts *facts, struct verdict *v)
+#define HOLDERS_NAMED	  3
+#define HOLDERS_LOOKED_AT 16
+
+struct holder_sum {
+	const struct cpu_holder *holder;
+	double share;
+	int holders;
+};
+
+/* Holders of one waiter by name: the workers of a pool are one cause. Returns how many. */
+static int sum_holders(const struct session *session, const struct thread_account *waiter,
+		       struct holder_sum sums[HOLDERS_LOOKED_AT])
+{
+	int n = 0, k;
+
+	for (size_t i = 0; i < session->ncpu_holders; i++) {
+		const struct cpu_holder *row = &session->cpu_holders[i];
+
+		if (row->pid != waiter->pid || row->tid != waiter->tid ||
+		    row->kind == HOLDER_IDLE || row->kind == HOLDER_OTHERS)
+			continue;
+		for (k = 0; k < n && strcmp(sums[k].holder->name, row->name); k++)
+			;
+		if (k == HOLDERS_LOOKED_AT)
+			continue;
+		if (k == n)
+			sums[n++] = (struct holder_sum){.holder = row};
+		sums[k].share += row->share;
+		sums[k].holders++;
+	}
+	return n;
+}
+
+static void append_holder(char *text, size_t size, const struct holder_sum *sum)
+{
+	text_appendf(text, size, "%s%s%s %.0f %%", *text ? ", " : "",
+		     sum->holder->kind == HOLDER_OWN ? "its own " : "", sum->holder->name,
+		     PCT(sum->share));
+	if (sum->holders > 1)
+		text_appendf(text, size, " (%d)", sum->holders);
+}
+
+/* Who had the CPU while the thread that waited longest for one did. */
+static void holder_evidence(const struct session *session, const struct facts *facts,
+			    struct verdict *v)
+{
+	const struct thread_account *waiter = facts->path.parts[PATH_RUNQ].top;
+	struct holder_sum sums[HOLDERS_LOOKED_AT];
+	char who[64], text[128] = "";
+	int n;
+
+	if (!waiter || facts->path.parts[PATH_RUNQ].top_share < 0.1)
+		return;
+	n = sum_holders(session, waiter, sums);
+	for (int named = 0; named < HOLDERS_NAMED && named < n; named++) {
+		int best = 0;
+
+		for (int i = 1; i < n; i++)
+			best = sums[i].share > sums[best].share ? i : best;
+		if (sums[best].share >= 0.01)
+			append_holder(text, sizeof(text), &sums[best]);
+		sums[best].share = 0;
+	}
+	if (!*text)
+		return;
+	wording_thread(who, sizeof(who), waiter);
+	verdict_evidence(v, "scheduler", "while %s waited for a CPU, it was held by %s", who, text);
+}
+
+void wording_path_evidence(const struct session *session, const struct facts *facts,
+			   struct verdict *v)
 {
 	if (!facts->path.feeder)
 		return;
 	sum_evidence(facts, v);
+	holder_evidence(session, facts, v);
 	for (int end = 0; end < PATH_ENDS; end++) {
 		if (end != PATH_GPU && end != PATH_UNKNOWN)
 			part_evidence(facts, end, v);

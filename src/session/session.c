@@ -114,6 +114,7 @@ void session_free(struct session *session)
 	free(session->cpu_holders);
 	pressure_free(&session->pressure);
 	series_free(&session->series);
+	host_series_free(&session->host_series);
 	session_init(session);
 }
 

@@ -19,6 +19,7 @@
 #include "session/cpu_holders.h"
 #include "session/pressure.h"
 #include "session/faults.h"
+#include "session/host_series.h"
 #include "session/oncpu.h"
 #include "session/cuda.h"
 #include "session/waits.h"
@@ -312,6 +313,7 @@ struct session {
 	struct workload workload;
 	struct tegra_summary tegra;
 	struct tegra_series series;
+	struct host_series host_series;
 	struct board_info board; /* in a log, only what the lines give away */
 	struct throttle_summary throttle;
 	struct cuda_summary cuda;

@@ -16,7 +16,9 @@ SCENARIOS = {
     "cpu-starved": (("scenario=cpu-starved",), "cpu-starved", "foreign_hog"),
     "io-bound": (("scenario=io-bound",), "io-bound", "capture"),
     "memory-pressure": (("scenario=memory-pressure",), "memory-pressure", "infer"),
-    "lock": (("scenario=lock",), "lock-bound", "calibrator"),
+    "lock": (("scenario=lock", "preprocs=1"), "lock-bound", "calibrator"),
+    # Whoever waits behind another is woken by that one, not by the thread that held it longest.
+    "lock-convoy": (("scenario=lock",), "lock-bound", "preproc"),
     "gpu-blocking": (("scenario=gpu-blocking",), "compute-bound", None),
     "gpu-spinning": (("scenario=gpu-spinning",), "compute-bound", None),
     "launch": (("scenario=launch",), "launch-bound", "infer"),

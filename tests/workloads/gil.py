@@ -50,7 +50,7 @@ def compute(account):
     hold_ns = int(args["hold_ms"]) * MS
     while not stop.is_set():
         until = time.monotonic_ns() + (hold_ns or 1000 * MS)
-        while time.monotonic_ns() < until:
+        while time.monotonic_ns() < until and not stop.is_set():
             pass
         if hold_ns:
             time.sleep(0.001)

@@ -8,13 +8,13 @@
 
 STATIC := $(BUILD)/static
 STATIC_ARCHES := amd64 arm64
-STATIC_ARCH := $(or $(filter $(STATIC_ARCHES),$(ARCH)),amd64)
-STATIC_BPF_amd64 := x86
-STATIC_BPF_arm64 := arm64
+STATIC_ARCH := $(or $(filter $(STATIC_ARCHES),$(ARCH)),$(BPF_ARCH:x86=amd64))
 STATIC_TRIPLET_amd64 := x86_64-linux-gnu
 STATIC_TRIPLET_arm64 := aarch64-linux-gnu
+STATIC_SKEL_amd64 := $(BUILD)/skel/x86
+STATIC_SKEL_arm64 := $(BUILD)/skel/arm64
 STATIC_MAX_BYTES := $(shell echo $$((6 * 1024 * 1024)))
-STATIC_CFLAGS := $(filter-out -g,$(CFLAGS)) -ffunction-sections -fdata-sections \
+STATIC_CFLAGS := $(filter-out -g -DTEGRATRACE_LIVE,$(CFLAGS)) -ffunction-sections -fdata-sections \
 	-ffile-prefix-map=$(CURDIR)=.
 # libdw would load libdebuginfod, which in a static binary brings another libc's: it finds none.
 STATIC_LDFLAGS := -static -Wl,--gc-sections -Wl,--build-id=sha1 -s -Wl,--wrap=dlopen
@@ -35,28 +35,18 @@ static-workloads: $(KERNELS_LOADS:%=$(STATIC)/$(STATIC_ARCH)/load/%) \
 
 # $(1): Debian architecture, $(2): GNU triplet. The libraries are Debian's, of that architecture.
 define static_rules
-# Programs that read registers are built for each architecture.
-$(STATIC)/$(1)/%.bpf.o: BPF_ARCH := $(STATIC_BPF_$(1))
-$(STATIC)/$(1)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h vmlinux/*.h)
-	$$(call msg,BPF,$$@)
-	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CLANG) $$(BPFFLAGS) -c $$< -o $$@
-	$$(Q)$$(LLVM_STRIP) -g $$@
-
-$(STATIC)/$(1)/%.skel.h: $(STATIC)/$(1)/%.bpf.o
-	$$(call msg,SKEL,$$@)
-	$$(Q)$$(BPFTOOL) gen skeleton $$< name $$* > $$@
-
-$(STATIC)/$(1)/%.o: %.c | $(RUNGS:%=$(STATIC)/$(1)/%.skel.h)
+$(STATIC)/$(1)/%.o: %.c | $(RUNGS:%=$(STATIC_SKEL_$(1))/%.skel.h) $(BUILD)/build_version.h
 	$$(call msg,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$(2)-gcc -I$(STATIC)/$(1) $$(STATIC_CFLAGS) -MMD -MP -c $$< -o $$@
+	$$(Q)$(2)-gcc -I$(STATIC_SKEL_$(1)) $$(STATIC_CFLAGS) -MMD -MP -c $$< -o $$@
 
 $(STATIC)/$(1)/src/report/schema.o: src/report/schema.json
 
+$(STATIC)/$(1)/src/report/page.o: $(PAGE)
+
 $(STATIC)/tegratrace-$(1): $(SRCS:%.c=$(STATIC)/$(1)/%.o) $(STATIC)/$(1)/tools/kernels/no_dlopen.o
 	$$(call msg,LINK,$$@)
-	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -o $$@ $$^ $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
+	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -Wl,-Map=$$@.map -o $$@ $$^ $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
 		$(PKG_CONFIG) --static --libs $(LIBS)) -liberty -lm
 	$$(Q)size=$$$$(wc -c <$$@); [ "$$$$size" -le $(STATIC_MAX_BYTES) ] || \
 		{ echo "$$@: $$$$size bytes, more than $(STATIC_MAX_BYTES)" >&2; rm $$@; exit 1; }

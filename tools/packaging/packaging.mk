@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make install [DESTDIR=] [PREFIX=]  the program, man page, completion, documents; make uninstall
+# make deb [ARCH=arm64|amd64]        a Debian package with the static binary
+# make dist                          a source archive that builds without clang and bpftool
+# make check-packages                all of it built, looked at and used; ARCHES=amd64 for one
+#
+# Included by the Makefile.
+
+PACKAGES := $(BUILD)/packages
+ARCHIVE  := $(PACKAGES)/tegratrace-$(VERSION)
+# What is installed as the program: also a static binary that was built elsewhere.
+PROGRAM  ?= $(BUILD)/tegratrace
+MAINTAINER ?= tegratrace maintainers <maintainers@tegratrace.example>
+
+SBIN_DIR := $(DESTDIR)$(PREFIX)/sbin
+MAN_DIR  := $(DESTDIR)$(PREFIX)/share/man/man8
+COMPLETION_DIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+DOC_DIR  := $(DESTDIR)$(PREFIX)/share/doc/tegratrace
+
+.PHONY: install install-files uninstall deb dist check-packages
+
+install: $(PROGRAM) install-files
+
+# The program must be there: see install.
+install-files: $(if $(filter install,$(MAKECMDGOALS)),$(PROGRAM))
+	install -D -m 755 $(PROGRAM) $(SBIN_DIR)/tegratrace
+	install -D -m 644 tools/completion/tegratrace $(COMPLETION_DIR)/tegratrace
+	install -D -m 644 README.md $(DOC_DIR)/README.md
+	install -m 644 LICENSE $(DOC_DIR)/LICENSE
+	install -d $(MAN_DIR)
+	gzip -9n < tools/man/tegratrace.8 > $(MAN_DIR)/tegratrace.8.gz
+	chmod 644 $(MAN_DIR)/tegratrace.8.gz
+
+# Folders that other programs use too stay, also when they are empty.
+uninstall:
+	rm -f $(SBIN_DIR)/tegratrace $(COMPLETION_DIR)/tegratrace $(MAN_DIR)/tegratrace.8.gz \
+		$(DOC_DIR)/README.md $(DOC_DIR)/LICENSE
+	[ ! -d $(DOC_DIR) ] || rmdir --ignore-fail-on-non-empty $(DOC_DIR)
+
+deb: static
+	$(Q)VERSION=$(VERSION) MAINTAINER='$(MAINTAINER)' MAKE='$(MAKE)' tools/packaging/deb.sh \
+		$(STATIC_ARCH) $(STATIC)/tegratrace-$(STATIC_ARCH) $(PACKAGES)
+
+ifeq ($(READY_SKELS),)
+dist: $(foreach arch,$(BPF_ARCHES),$(RUNGS:%=$(BUILD)/skel/$(arch)/%.skel.h)) | $(PAGE)
+	$(Q)VERSION=$(VERSION) BUILD=$(BUILD) PAGE=$(PAGE) tools/packaging/dist.sh $(PACKAGES) $(patsubst $(BUILD)/%,%,$^)
+else
+dist:
+	$(error this is a source archive already; make dist needs a clone of the repository)
+endif
+
+check-packages:
+	$(Q)tools/install-deps.sh build test packages
+	$(Q)tools/kernels/install-deps.sh
+	$(Q)ARCHES="$(or $(ARCHES),$(STATIC_ARCHES))" BUILD=$(BUILD) \
+		/usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/packages
