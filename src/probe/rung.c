@@ -99,6 +99,7 @@ void rung_explain_load(int err, char reason[RUNG_REASON_LEN])
 		      "JetPack 5), or the verifier refused; -v shows its log";
 		break;
 	case -EBADF:
+	case -EBADFD:
 		why = "needs BPF programs: the rung in use has none";
 		break;
 	case -ENOMEM:

@@ -45,7 +45,7 @@ def loaded_ns(result, name):
 
 
 def acceptable(rung, name, kind):
-    alike = name in LOOKS_LIKE_THREAD or (rung == "tracepoint" and name in PLAIN_MUTEX)
+    alike = name in LOOKS_LIKE_THREAD or (rung != "btf" and name in PLAIN_MUTEX)
     return ("lock", "thread") if kind["class"] == "lock" and alike else (kind["class"],)
 
 

@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The kernel matrix: boots each kernel in each posture, one at a time, and prints what held as one
 # table, then "N passed, N failed, N skipped". The consoles stay in $BUILD/kernels.
-# Usage: [POSTURES="btf no-btf no-tracefs memlock"] tools/kernels/check.sh KERNEL...
+# Usage: [POSTURES="btf no-btf no-tracefs memlock no-bpf"] tools/kernels/check.sh KERNEL...
 set -eu
 
 export LC_ALL=C
 here=$(dirname "$0")
 build=${BUILD:-build}
-read -r -a postures <<<"${POSTURES:-btf no-btf no-tracefs memlock}"
+read -r -a postures <<<"${POSTURES:-btf no-btf no-tracefs memlock no-bpf}"
 logs=$build/kernels
 initramfs=$logs/initramfs.cpio
 columns=(doctor verifier-btf verifier-tracepoint hog hog-tracepoint hog-perf sleepers pingpong churn
-	exec_thread stopped cuda demo beside attach-20-btf attach-20-tracepoint memlock-refused kernel-log)
-heads=(doctor verif/b verif/t hog hog/t perf sleep pingp churn exec stop cuda demo beside att20/b att20/t
-	memlock klog)
+	exec_thread stopped cuda demo demo-proc beside attach-20-btf attach-20-tracepoint attach-20-perf
+	memlock-refused kernel-log)
+heads=(doctor verif/b verif/t hog hog/t perf sleep pingp churn exec stop cuda demo demo/p beside att20/b att20/t
+	att20/p memlock klog)
 passed=0 failed=0 skipped=0
 rows=() failures=() skips=()
 
