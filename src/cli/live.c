@@ -182,6 +182,13 @@ static bool split(const char *where, char *host, size_t size, char *port, size_t
 	return true;
 }
 
+/* The C library takes larger ones, and cuts them. */
+static bool is_port(const char *text)
+{
+	return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) <= 5 &&
+	       atoi(text) <= 65535;
+}
+
 static struct addrinfo *resolve(const char *where)
 {
 	const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
@@ -189,7 +196,7 @@ static struct addrinfo *resolve(const char *where)
 	struct addrinfo *found = NULL;
 	char host[64], port[8];
 
-	if (!split(where, host, sizeof(host), port, sizeof(port)) ||
+	if (!split(where, host, sizeof(host), port, sizeof(port)) || !is_port(port) ||
 	    getaddrinfo(host, port, &hints, &found))
 		return NULL;
 	return found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Opens pages in Chromium and prints what it sees as JSON. It judges nothing: test_html.py does.
-// node drive.mjs JOBS.json   [{"name", "file", "width", "scheme", "steps": [[what, argument]..]}..]
+// node drive.mjs JOBS.json   [{"name", "file" or "url", "width", "scheme", "steps": [[what, argument]..]}..]
 import {readFileSync} from 'node:fs';
 
 import {chromium} from 'playwright-core';
@@ -195,6 +195,25 @@ const steps = {
     return pdf.length;
   },
 
+  // A live page: what it says now, and again once its end is there.
+  waitFor: async (page, {on}) => {
+    await page.waitForSelector(on, {timeout: 60000});
+    return page.evaluate(() => ({title: document.title, position: document.querySelector('.position')?.textContent,
+      charts: document.querySelectorAll('.chart').length, sections: document.querySelectorAll('section').length}));
+  },
+
+  pause: (page, {ms}) => page.waitForTimeout(ms),
+
+  viewer: async (page, {steps: list}) => {
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    const seen = [];
+    for (const [what, argument] of list)
+      seen.push(await steps[what](other, argument ?? {}));
+    await other.close();
+    return seen;
+  },
+
   screenshot: async (page, {path}) => {
     await page.screenshot({path, fullPage: true});
     return path;
@@ -216,7 +235,7 @@ async function run(browser, job) {
     result.dialogs++;
     dialog.dismiss();
   });
-  await page.goto(`file://${job.file}`);
+  await page.goto(job.url ?? `file://${job.file}`);
   await page.waitForFunction(() => document.querySelector('h1'));
   await page.waitForTimeout(100);
   for (const [what, argument] of job.steps)
