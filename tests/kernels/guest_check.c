@@ -589,19 +589,27 @@ static bool holds_events(const char *pid)
 	return found;
 }
 
+/* Not by /proc/PID/wchan, which x86 kernels do not fill before 5.16. */
 static bool waits_in_poll(const char *pid)
 {
-	char path[64], wchan[64] = "";
+	char path[64], line[256] = "";
+	long number;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%s/wchan", pid);
+	snprintf(path, sizeof(path), "/proc/%s/syscall", pid);
 	fd = open(path, O_RDONLY);
 	if (fd < 0)
 		return false;
-	if (read(fd, wchan, sizeof(wchan) - 1) < 0)
-		wchan[0] = '\0';
+	if (read(fd, line, sizeof(line) - 1) < 0)
+		line[0] = '\0';
 	close(fd);
-	return strstr(wchan, "poll");
+	if (sscanf(line, "%ld", &number) != 1)
+		return false;
+#ifdef SYS_poll
+	if (number == SYS_poll)
+		return true;
+#endif
+	return number == SYS_ppoll;
 }
 
 static int wait_attached(const char *pid, bool only_polls)

@@ -13,7 +13,7 @@ cp "$build/static/tegratrace-$1" "$root/bin/tegratrace"
 cp "$build/static/$1/tegratrace-counts" "$root/bin/"
 cp "$build/static/$1/load/"* "$root/load/"
 cp tests/kernels/init "$root/init"
-chmod 755 "$root/init" "$root"/bin/* "$root"/load/*
+chmod 755 "$root" "$root/bin" "$root/load" "$root/init" "$root"/bin/* "$root"/load/*
 out=$(realpath -m "$3")
 (cd "$root" && find . | LC_ALL=C sort | cpio -o -H newc -R 0:0 --quiet >"$out.part")
 mv "$out.part" "$out"
