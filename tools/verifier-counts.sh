@@ -74,16 +74,21 @@ compare() { # KERNEL COUNTS
 		}' "$table" "$2"
 }
 
+# A boot may load only some: the rows of others stay.
 record() { # KERNEL COUNTS
 	local new
 	new=$(mktemp)
 	grep '^#' "$table" >"$new"
-	{
-		grep -v '^#' "$table" | awk -F'\t' -v kernel="$1" '$1 != kernel' || true
-		sed "s|^|$1\t|" "$2"
-	} | sort -t$'\t' -k1,1V -k2,2 >>"$new"
+	sed "s|^|$1\t|" "$2" | cat - "$table" | grep -v '^#' |
+		awk -F'\t' '!seen[$1, $2]++' | sort -t$'\t' -k1,1V -k2,2 >>"$new"
 	cat "$new" >"$table"
 	rm "$new"
+}
+
+forget() { # KERNEL
+	local rest
+	rest=$(awk -F'\t' -v kernel="$1" '$1 != kernel' "$table")
+	echo "$rest" >"$table"
 }
 
 dir=$(mktemp -d)
@@ -95,6 +100,7 @@ check | write)
 	if [ "$1" = check ]; then
 		compare "$here" "$dir/counts"
 	else
+		forget "$here"
 		record "$here" "$dir/counts"
 		compare "$here" "$dir/counts"
 	fi
@@ -102,6 +108,7 @@ check | write)
 compare | record)
 	largest "$3" >"$dir/counts"
 	"$1" "$2" "$dir/counts"
+	[ "$1" = compare ] || compare "$2" "$dir/counts"
 	;;
 *)
 	echo "usage: $0 check|write, or compare|record KERNEL FILE" >&2

@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Boots a kernel in an emulated arm64 machine of two CPUs and prints its console. No root, no KVM.
-# Usage: tools/kernels/boot.sh VMLINUZ INITRAMFS POSTURE
+# Boots a kernel in an emulated machine of two CPUs and prints its console. No root, no KVM.
+# Usage: tools/kernels/boot.sh arm64|amd64 VMLINUZ INITRAMFS POSTURE
 set -eu
 
+case $1:$2 in
+amd64:*) machine='qemu-system-x86_64 -M q35 -cpu max' console=ttyS0 ;;
 # A Cortex-A72 has no 16 KiB pages.
-case $1 in
-*16k*) cpu=max ;;
-*) cpu=cortex-a72 ;;
+*16k*) machine='qemu-system-aarch64 -M virt -cpu max' console=ttyAMA0 ;;
+*) machine='qemu-system-aarch64 -M virt -cpu cortex-a72' console=ttyAMA0 ;;
 esac
-exec timeout --kill-after=10 "${BOOT_SECONDS:-300}" qemu-system-aarch64 -M virt -cpu $cpu \
-	-smp 2 -m 512 -nographic -no-reboot -nic none -kernel "$1" -initrd "$2" \
-	-append "console=ttyAMA0 quiet panic=-1 posture=$3" </dev/null
+# shellcheck disable=SC2086
+exec timeout --kill-after=10 "${BOOT_SECONDS:-300}" $machine -accel tcg \
+	-smp 2 -m 512 -nographic -no-reboot -nic none -kernel "$2" -initrd "$3" \
+	-append "console=$console quiet panic=-1 posture=$4" </dev/null

@@ -2,20 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The kernel matrix: boots each kernel in each posture, one at a time, and prints what held as one
 # table, then "N passed, N failed, N skipped". The consoles stay in $BUILD/kernels.
-# Usage: [POSTURES="btf no-btf no-tracefs memlock no-bpf"] tools/kernels/check.sh KERNEL...
+# Usage: [POSTURES="btf no-btf no-bpf no-root no-tracefs memlock"] tools/kernels/check.sh KERNEL...
 set -eu
 
 export LC_ALL=C
 here=$(dirname "$0")
 build=${BUILD:-build}
-read -r -a postures <<<"${POSTURES:-btf no-btf no-tracefs memlock no-bpf}"
+read -r -a postures <<<"${POSTURES:-btf no-btf no-bpf no-root no-tracefs memlock}"
 logs=$build/kernels
-initramfs=$logs/initramfs.cpio
-columns=(doctor verifier-btf verifier-tracepoint hog hog-tracepoint hog-perf sleepers pingpong churn
-	exec_thread stopped cuda demo demo-proc beside attach-20-btf attach-20-tracepoint attach-20-perf
-	memlock-refused kernel-log)
-heads=(doctor verif/b verif/t hog hog/t perf sleep pingp churn exec stop cuda demo demo/p beside att20/b att20/t
-	att20/p memlock klog)
+columns=(doctor verifier-btf verifier-tracepoint counts hog hog-tracepoint hog-perf sleepers
+	sleepers-classes pingpong churn exec_thread stopped faults cuda demo beside attach-20-btf attach-20-tracepoint memlock-refused kernel-log)
+heads=(doctor verif/b verif/t counts hog hog/t perf sleep classes pingp churn exec stop faults cuda demo beside att20/b att20/t
+	memlock klog)
 passed=0 failed=0 skipped=0
 rows=() failures=() skips=()
 
@@ -28,10 +26,31 @@ cell() { # LOG CHECK
 	sed -n "s/^CHECK $2 \(ok\|FAIL\) .*/\1/p" "$1" | tail -n 1
 }
 
+arch_of() { # KERNEL
+	case $1 in
+	*-amd64) echo amd64 ;;
+	*) echo arm64 ;;
+	esac
+}
+
+# What the verifier looked at, beside the table; COUNTS=record takes it into the table instead.
+count() { # LOG
+	local series machine line
+	grep -q '^NOTE verifier' "$1" || return 0
+	series=$(sed -n 's/^NOTE kernel \([0-9]*\.[0-9]*\).*/\1/p' "$1" | head -n 1)
+	machine=$(sed -n 's/^NOTE machine //p' "$1" | head -n 1)
+	sed -n 's/^NOTE verifier\t//p' "$1" >"$1.counts"
+	if line=$("$here/../verifier-counts.sh" "${COUNTS:-compare}" "$series/$machine" "$1.counts"); then
+		echo "CHECK counts ok $line" >>"$1"
+	else
+		echo "CHECK counts FAIL ${line//$'\n'/; }" >>"$1"
+	fi
+}
+
 # Counts and remembers what one console says.
 judge() { # KERNEL POSTURE LOG
 	local i row state line
-	printf -v row '%-9s %-11s' "$1" "$2"
+	printf -v row '%-11s %-11s' "$1" "$2"
 	for i in "${!columns[@]}"; do
 		state=$(cell "$3" "${columns[$i]}")
 		printf -v row '%s %-7s' "$row" "${state:--}"
@@ -51,7 +70,9 @@ judge() { # KERNEL POSTURE LOG
 
 run() { # KERNEL POSTURE FOLDER
 	local log=$logs/$1-$2.log seconds=$SECONDS
-	"$here/boot.sh" "$3/vmlinuz" "$initramfs" "$2" 2>&1 | tr -d '\r' >"$log" || true
+	"$here/boot.sh" "$(arch_of "$1")" "$3/vmlinuz" "$logs/initramfs-$(arch_of "$1").cpio" "$2" 2>&1 |
+		tr -d '\r' >"$log" || true
+	count "$log"
 	judge "$1" "$2" "$log"
 	echo "$1 $2: $(grep -c '^CHECK [^ ]* ok' "$log" || true) ok," \
 		"$(grep -c '^CHECK [^ ]* FAIL' "$log" || true) failed, $((SECONDS - seconds)) s"
@@ -67,18 +88,25 @@ skip() { # KERNEL REASON
 }
 
 mkdir -p "$logs"
+busybox_of() { # ARCH
+	[ "$1" = arm64 ] && echo busybox || echo "busybox-$1"
+}
+arches=$(for kernel in "$@"; do arch_of "$kernel"; done | sort -u)
 declare -A folder reason
 while IFS=$'\t' read -r kernel where why; do
 	folder[$kernel]=$where reason[$kernel]=${why:-}
-done < <("$here/fetch.sh" busybox "$@")
-if [ "${folder[busybox]:--}" = - ]; then
+done < <(for arch in $arches; do busybox_of "$arch"; done | xargs "$here/fetch.sh" "$@")
+for arch in $arches; do
+	box=$(busybox_of "$arch")
+	if [ "${folder[$box]:--}" != - ]; then
+		"$here/initramfs.sh" "$arch" "${folder[$box]}/busybox" "$logs/initramfs-$arch.cpio"
+		continue
+	fi
 	for kernel in "$@"; do
-		skip "$kernel" "no busybox: ${reason[busybox]:-not fetched}"
+		[ "$(arch_of "$kernel")" = "$arch" ] || continue
+		folder[$kernel]=- reason[$kernel]="no busybox: ${reason[$box]:-not fetched}"
 	done
-	set --
-else
-	"$here/initramfs.sh" "${folder[busybox]}/busybox" "$initramfs"
-fi
+done
 for kernel in "$@"; do
 	if [ "${folder[$kernel]:--}" = - ]; then
 		skip "$kernel" "${reason[$kernel]:-not fetched}"
@@ -93,7 +121,7 @@ echo
 for kernel in "$@"; do
 	[ "${folder[$kernel]:--}" = - ] || echo "$kernel: $(cat "${folder[$kernel]}/package")"
 done
-printf '%-9s %-11s' kernel posture
+printf '%-11s %-11s' kernel posture
 printf ' %-7s' "${heads[@]}"
 echo
 [ ${#rows[@]} = 0 ] || printf '%s\n' "${rows[@]}"

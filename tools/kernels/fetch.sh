@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Fetches Debian's arm64 kernels, and a static busybox for them, through apt: from the mirror that
+# Fetches Debian's kernels for arm64 and amd64, and a static busybox for them, through apt: from the mirror that
 # this machine's own sources name, checked with Debian's keys, with lists of its own so that the
 # machine's are left alone. No root. Kept in $TEGRATRACE_KERNELS, else in the user's cache.
-# Usage: tools/kernels/fetch.sh NAME...     (5.10, 6.1, 6.12, sid, 5.10-rt, 6.12-16k, busybox)
+# Usage: tools/kernels/fetch.sh NAME...     (5.10, 6.1, 6.12, sid, 5.10-rt, 6.12-16k, busybox; -amd64)
 # Prints a line each: "NAME<TAB>FOLDER" with vmlinuz or busybox in it, or
 # "NAME<TAB>-<TAB>why not". REFRESH=1 looks for newer ones.
 set -eu
@@ -11,7 +11,7 @@ set -eu
 cache=${TEGRATRACE_KERNELS:-${XDG_CACHE_HOME:-$HOME/.cache}/tegratrace/kernels}
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 limit=${FETCH_SECONDS:-300}
-apt=$cache/apt
+apt=$cache/apt arch=arm64
 problem=
 
 # name -> suite, package
@@ -21,16 +21,16 @@ kernel_suite() {
 	6.1 | 6.1-*) echo bookworm ;;
 	6.12*) echo trixie ;;
 	sid*) echo sid ;;
-	busybox) echo bookworm ;;
+	busybox*) echo bookworm ;;
 	*) return 1 ;;
 	esac
 }
 kernel_package() {
 	case $1 in
-	*-rt) echo linux-image-rt-arm64 ;;
+	*-rt) echo "linux-image-rt-$arch" ;;
 	*-16k) echo linux-image-arm64-16k ;;
-	busybox) echo busybox-static ;;
-	*) echo linux-image-cloud-arm64 ;;
+	busybox*) echo busybox-static ;;
+	*) echo "linux-image-cloud-$arch" ;;
 	esac
 }
 
@@ -54,11 +54,11 @@ write_sources() {
 		return 1
 	fi
 	for suite in bullseye bookworm trixie sid; do
-		echo "deb [signed-by=$keys arch=arm64] $main $suite main"
+		echo "deb [signed-by=$keys arch=$arch] $main $suite main"
 		case $suite in
 		bullseye | bookworm | trixie)
 			[ -z "$security" ] ||
-				echo "deb [signed-by=$keys arch=arm64] $security $suite-security main"
+				echo "deb [signed-by=$keys arch=$arch] $security $suite-security main"
 			;;
 		esac
 	done >"$apt/sources.list"
@@ -73,8 +73,8 @@ set_up_apt() {
 		Dir::Cache "$apt/cache";
 		Dir::Etc::sourcelist "$apt/sources.list";
 		Dir::Etc::sourceparts "-";
-		APT::Architecture "arm64";
-		APT::Architectures "arm64";
+		APT::Architecture "$arch";
+		APT::Architectures "$arch";
 		Acquire::Languages "none";
 		Acquire::Retries "2";
 		APT::Sandbox::User "";
@@ -155,7 +155,7 @@ fetch() { # NAME FOLDER
 	return 1
 }
 
-ready=
+declare -A ready
 mkdir -p "$cache"
 for name in "$@"; do
 	if ! kernel_suite "$name" >/dev/null; then
@@ -167,10 +167,15 @@ for name in "$@"; do
 		printf '%s\t%s\n' "$name" "$folder"
 		continue
 	fi
-	if [ -z "$ready" ]; then
-		set_up_apt && ready=yes || ready=no
+	# Each architecture has lists of its own.
+	case $name in
+	*-amd64) arch=amd64 apt=$cache/apt-amd64 ;;
+	*) arch=arm64 apt=$cache/apt ;;
+	esac
+	if [ -z "${ready[$arch]:-}" ]; then
+		set_up_apt && ready[$arch]=yes || ready[$arch]=no
 	fi
-	if [ $ready = yes ] && fetch "$name" "$folder"; then
+	if [ "${ready[$arch]}" = yes ] && fetch "$name" "$folder"; then
 		printf '%s\t%s\n' "$name" "$folder"
 	elif [ -e "$folder/package" ]; then
 		echo "kernels: $name stays as it is: $problem" >&2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # make static ARCH=arm64|amd64  one static binary, BPF programs inside: runs wherever the kernel can
-# make check-kernels            boots that binary on Debian's arm64 kernels under QEMU: no root, no KVM
+# make check-kernels            boots that binary on Debian's kernels under QEMU: no root, no KVM
 # make check-kernels-short      the two oldest of them, with and without BTF
 #
 # Included by the Makefile; everything it makes lies in $(BUILD)/static.
@@ -21,15 +21,16 @@ STATIC_LDFLAGS := -static -Wl,--gc-sections -Wl,--build-id=sha1 -s -Wl,--wrap=dl
 
 # What runs inside the virtual machine.
 KERNELS_LOADS := hog sleepers pingpong churn exec_thread stopped demo_pipeline fake_tegrastats \
-	libcuda.so.1
-KERNELS_ALL   := 5.10 6.1 6.12 sid 5.10-rt 6.12-16k
+	libcuda.so.1 fault_load refuse
+KERNELS_ALL   := 5.10 6.1 6.12 sid 5.10-rt 6.12-16k 5.10-amd64 sid-amd64
 KERNELS_SHORT := 5.10 6.1
 
 .PHONY: static static-workloads kernels-deps check-kernels check-kernels-short
 
 static: $(STATIC)/tegratrace-$(STATIC_ARCH)
 	@:
-static-workloads: $(KERNELS_LOADS:%=$(STATIC)/$(STATIC_ARCH)/load/%) \
+# With it, the tool that asks the verifier what each program cost, see load_stats.c.
+static-workloads: $(STATIC)/$(STATIC_ARCH)/tegratrace-counts $(KERNELS_LOADS:%=$(STATIC)/$(STATIC_ARCH)/load/%) \
 		$(STATIC)/$(STATIC_ARCH)/load/guest_check
 	@:
 
@@ -50,6 +51,17 @@ $(STATIC)/tegratrace-$(1): $(SRCS:%.c=$(STATIC)/$(1)/%.o) $(STATIC)/$(1)/tools/k
 		$(PKG_CONFIG) --static --libs $(LIBS)) -liberty -lm
 	$$(Q)size=$$$$(wc -c <$$@); [ "$$$$size" -le $(STATIC_MAX_BYTES) ] || \
 		{ echo "$$@: $$$$size bytes, more than $(STATIC_MAX_BYTES)" >&2; rm $$@; exit 1; }
+
+$(STATIC)/$(1)/load_stats.o: tests/kernels/load_stats.c
+	$$(call msg,CC,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$(2)-gcc -DWRAPPED $$(STATIC_CFLAGS) -c $$< -o $$@
+
+$(STATIC)/$(1)/tegratrace-counts: $(SRCS:%.c=$(STATIC)/$(1)/%.o) $(STATIC)/$(1)/tools/kernels/no_dlopen.o \
+		$(STATIC)/$(1)/load_stats.o
+	$$(call msg,LINK,$$@)
+	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -Wl,--wrap=syscall -o $$@ $$^ $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
+		$(PKG_CONFIG) --static --libs $(LIBS)) -liberty -lm
 
 $(STATIC)/$(1)/load/%: tests/workloads/%.c $(wildcard tests/workloads/*.h)
 	$$(call msg,CC,$$@)
@@ -81,6 +93,7 @@ kernels-deps:
 
 check-kernels: kernels-deps
 	$(Q)$(MAKE) --no-print-directory static static-workloads ARCH=arm64
+	$(Q)$(MAKE) --no-print-directory static static-workloads ARCH=amd64
 	$(Q)BUILD=$(BUILD) tools/kernels/check.sh $(or $(KERNELS),$(KERNELS_ALL))
 
 check-kernels-short: kernels-deps
