@@ -13,13 +13,12 @@
 enum column { TIME = 1, GPU_BUSY, EMC_BUSY, GPU_MHZ, EMC_MHZ, TEMPERATURE, POWER };
 
 /* Told apart without colour vision too (Okabe and Ito). */
-#define BLUE	"#0072B2"
-#define RED	"#C8401A"
-#define GREEN	"#008A63"
-#define ORANGE	"#D08A00"
-#define PURPLE	"#9A4F96"
-#define MAROON	"#8A1010"
-#define NO_LINE "NaN"
+#define BLUE   "#0072B2"
+#define RED    "#C8401A"
+#define GREEN  "#008A63"
+#define ORANGE "#D08A00"
+#define PURPLE "#9A4F96"
+#define MAROON "#8A1010"
 
 struct picture {
 	FILE *script;
@@ -133,13 +132,22 @@ static void curve(struct picture *picture, enum column column, const char *color
 	png_quote(picture->script, name);
 }
 
-static void level(struct picture *picture, double value, const char *color, const char *name)
+/* Before the curves: arrows and labels belong to the plot that follows. */
+static void level(const struct picture *picture, double value, const char *color, const char *name,
+		  bool name_above)
 {
 	if (!isfinite(value))
 		return;
-	next_item(picture);
-	fprintf(picture->script, "%.6g with lines lw 2 dt (12,8) lc rgb '%s' title ", value, color);
+	fprintf(picture->script,
+		"set arrow from graph 0,first %.6g to graph 1,first %.6g nohead back lw 2 dt "
+		"(12,8) "
+		"lc rgb '%s'\nset label ",
+		value, value, color);
 	png_quote(picture->script, name);
+	fprintf(picture->script,
+		" at graph 0.995,first %.6g right offset 0,%s front font ',14' textcolor rgb "
+		"'%s'\n",
+		value, name_above ? "0.62" : "-0.62", color);
 }
 
 static void begin_panel(struct picture *picture, int number, const char *title)
@@ -148,9 +156,9 @@ static void begin_panel(struct picture *picture, int number, const char *title)
 
 	picture->begun = false;
 	fprintf(picture->script,
-		"unset label\nunset y2tics\nunset y2label\n"
+		"unset label\nunset arrow\nunset y2tics\nunset y2label\n"
 		"set tmargin at screen %.3f\nset bmargin at screen %.3f\n"
-		"set label 1 '%s' at graph 0,1.075 left font ',19'\n",
+		"set label 1 '%s' at graph 0,1.09 left font ',19'\n",
 		tops[number], tops[number] - 0.225, title);
 }
 
@@ -203,7 +211,7 @@ static double threshold(const struct verdict *verdict, const char *rule)
 	return NAN;
 }
 
-static void saturation(struct picture *picture, enum column column, const char *rule,
+static void saturation(const struct picture *picture, enum column column, const char *rule,
 		       const char *color, const char *engine)
 {
 	double percent = 100 * threshold(picture->verdict, rule);
@@ -212,23 +220,36 @@ static void saturation(struct picture *picture, enum column column, const char *
 	if (isnan(largest(picture->session, column)))
 		return;
 	snprintf(name, sizeof(name), "%s saturated: %.0f %%", engine, percent);
-	level(picture, percent, color, name);
+	level(picture, percent, color, name, false);
+}
+
+/* The first panel carries them: labels go with the panel that is drawn next. */
+static void titles(const struct picture *picture)
+{
+	char title[256];
+
+	png_title(title, sizeof(title), picture->session);
+	fputs("set label ", picture->script);
+	png_quote(picture->script, title);
+	fputs(" at screen 0.08,0.975 left font ',21'\nset label ", picture->script);
+	png_quote(picture->script, picture->verdict->headline);
+	fputs(" at screen 0.08,0.948 left font ',15' textcolor rgb '#444444'\n", picture->script);
 }
 
 static void use_panel(struct picture *picture)
 {
 	begin_panel(picture, 0, "GPU and memory controller (EMC)");
-	fputs("set yrange [0:104]\nset ytics 0,25,100\nset ylabel 'Busy (%)'\n", picture->script);
+	fputs("set yrange [0:116]\nset ytics 0,25,100\nset ylabel 'Busy (%)'\n", picture->script);
+	titles(picture);
 	phases(picture);
 	saturation(picture, GPU_BUSY, "gpu-saturated", BLUE, "GPU");
 	saturation(picture, EMC_BUSY, "emc-saturated", RED, "EMC");
 	curve(picture, GPU_BUSY, BLUE, "GPU", "x1y1");
 	curve(picture, EMC_BUSY, RED, "EMC", "x1y1");
 	end_panel(picture);
-	fputs("unset arrow\n", picture->script);
 }
 
-static void cap(struct picture *picture, enum column column, double mhz, const char *color,
+static void cap(const struct picture *picture, enum column column, double mhz, const char *color,
 		const char *engine)
 {
 	char name[64];
@@ -236,7 +257,7 @@ static void cap(struct picture *picture, enum column column, double mhz, const c
 	if (isnan(largest(picture->session, column)))
 		return;
 	snprintf(name, sizeof(name), "%s cap: %.4g MHz", engine, mhz);
-	level(picture, mhz, color, name);
+	level(picture, mhz, color, name, false);
 }
 
 static void clocks_panel(struct picture *picture)
@@ -306,12 +327,12 @@ static void heat_panel(struct picture *picture)
 	fprintf(picture->script,
 		"set yrange [%.6g:%.6g]\nset ytics autofreq\nset ylabel 'Hottest sensor (°C)'\n",
 		isnan(coolest) ? 0 : fmin(30, floor(coolest) - 5),
-		isnan(hottest) ? 100 : ceil(hottest) + 8);
-	fprintf(picture->script, "set y2range [0:%.6g]\n", watts > 0 ? watts * 1.25 : 1.0);
+		isnan(hottest) ? 100 : ceil(hottest) + 12);
+	fprintf(picture->script, "set y2range [0:%.6g]\n", watts > 0 ? watts * 1.5 : 1.0);
 	if (!isnan(watts))
 		fputs("set y2tics autofreq\nset y2label 'Power (W)'\n", picture->script);
 	for (int i = 0; i < n; i++)
-		level(picture, trips[i].celsius, trips[i].color, trips[i].name);
+		level(picture, trips[i].celsius, trips[i].color, trips[i].name, i > 0);
 	curve(picture, TEMPERATURE, RED, "temperature", "x1y1");
 	curve(picture, POWER, PURPLE, "power", "x1y2");
 	end_panel(picture);
@@ -331,25 +352,19 @@ static void set_end(struct picture *picture)
 void png_curves(FILE *script, const struct session *session, const struct verdict *verdict)
 {
 	struct picture picture = {.script = script, .session = session, .verdict = verdict};
-	char title[256];
 
 	set_end(&picture);
-	png_title(title, sizeof(title), session);
 	fprintf(script,
 		"set encoding utf8\n"
 		"set terminal pngcairo noenhanced size %d,%d font 'Sans,16' background '#ffffff'\n",
 		PNG_WIDTH, PNG_HEIGHT);
 	put_data(&picture);
-	fputs("set multiplot\nset label 90 ", script);
-	png_quote(script, title);
-	fputs(" at screen 0.07,0.975 left font ',22'\nset label 91 ", script);
-	png_quote(script, verdict->headline);
 	fprintf(script,
-		" at screen 0.07,0.945 left font ',15' textcolor rgb '#444444'\n"
-		"set lmargin at screen 0.07\nset rmargin at screen 0.94\n"
+		"set multiplot\n"
+		"set lmargin at screen 0.08\nset rmargin at screen 0.94\n"
 		"set border 3 lc rgb '#555555'\nset tics nomirror out textcolor rgb '#333333'\n"
 		"set grid lc rgb '#dddddd' lt 1 lw 1\n"
-		"set key at graph 1,1.14 right top horizontal samplen 2 width 1 font ',15'\n"
+		"set key at graph 1,1.15 right top horizontal samplen 2.5 font ',16'\n"
 		"set xrange [0:%.6g]\nset format x ''\nset samples 2\n",
 		picture.end);
 	use_panel(&picture);

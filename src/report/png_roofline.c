@@ -160,8 +160,8 @@ static void put_point(FILE *script, const struct roofline_input *input,
 	fputs("set label ", script);
 	png_quote(script, name);
 	fprintf(script,
-		" at %.6g,%.6g left offset 1.5,-0.2 font ',17' textcolor rgb '" RED
-		"' point pt 7 ps 3 lc rgb '" RED "' front\n",
+		" at %.6g,%.6g left offset 1.8,-1.1 font ',17' textcolor rgb '" RED
+		"' point pt 7 ps 3 lc rgb '" RED "' front boxed\n",
 		point->intensity, point->flops);
 }
 
@@ -215,6 +215,7 @@ void png_roofline(FILE *script, const struct session *session, const struct verd
 		"set format x '%%g'\nset format y '%%.0s %%c'\n"
 		"set xlabel 'Arithmetic intensity (FLOP/byte of DRAM traffic)'\n"
 		"set ylabel 'Performance (FLOP/s)'\n"
+		"set style textbox opaque noborder\n"
 		"set key at graph 0.02,0.98 left top Left reverse samplen 2.5 font ',15'\n",
 		PNG_WIDTH, PNG_HEIGHT * 4 / 5, r.x0, r.x1, r.y0, r.y1);
 	put_titles(script, session, verdict);
