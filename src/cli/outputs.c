@@ -5,6 +5,7 @@
 
 #include "base/msg.h"
 #include "report/csv_session.h"
+#include "report/flamegraph.h"
 #include "report/folded.h"
 #include "report/html.h"
 #include "report/json.h"
@@ -30,7 +31,9 @@ static int write_folded(FILE *out, const struct session *session, const struct v
 	X("folded", "FILE", 0,                                                                     \
 	  "Folded stacks for flame graphs, on- and off-CPU, in microseconds; - for standard "      \
 	  "output",                                                                                \
-	  "the folded stacks", write_folded, NULL)
+	  "the folded stacks", write_folded, NULL)                                                 \
+	X("flamegraph", "FILE", 0, "The same stacks as a flame graph (SVG) for any browser",       \
+	  "the flame graph", report_flamegraph_write, NULL)
 
 enum { KEY_FIRST = 4000 };
 
