@@ -10,6 +10,7 @@
 #include "report/flame_tree.h"
 #include "report/folded.h"
 #include "report/output.h"
+#include "report/target_name.h"
 
 #define WIDTH	  1200
 #define MARGIN	  10
@@ -195,22 +196,20 @@ static void put_legend(FILE *out)
 static void put_head(FILE *out, const struct session *session, const struct verdict *verdict,
 		     int height, int64_t us)
 {
-	char comm[TEXT_SANITIZED_SIZE(sizeof(session->targets[0].comm))] = "", length[32];
+	char name[128], length[32];
 
-	if (session->ntargets > 0)
-		text_sanitize(comm, sizeof(comm), session->targets[0].comm,
-			      strnlen(session->targets[0].comm, sizeof(session->targets[0].comm)));
+	report_target_name(name, sizeof(name), session);
 	text_duration(length, sizeof(length), us * 1000);
 	fprintf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
 		"height=\"%d\">\n%s<text class=\"h\" x=\"%d\" y=\"24\">",
 		WIDTH, height, WIDTH, height, style, MARGIN);
-	put_escaped(out, comm, strlen(comm));
+	put_escaped(out, name, strlen(name));
 	fprintf(out,
 		"%sthread time on and off the CPU</text>\n"
 		"<text class=\"s\" x=\"%d\" y=\"43\">%s of stacks. ",
-		*comm ? ": " : "", MARGIN, length);
+		*name ? ": " : "", MARGIN, length);
 	put_escaped(out, verdict->headline, strlen(verdict->headline));
 	fputs("</text>\n", out);
 	put_legend(out);

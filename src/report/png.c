@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "report/output.h"
 #include "report/png_parts.h"
+#include "report/target_name.h"
 
 static const char signature[] = "\x89PNG\r\n\x1a\n";
 
@@ -34,19 +35,11 @@ void png_quote(FILE *script, const char *text)
 void png_title(char *title, size_t size, const struct session *session)
 {
 	const char *board = *session->board.module ? session->board.module : session->board.model;
-	char comm[TEXT_SANITIZED_SIZE(sizeof(session->targets[0].comm))];
 
-	*title = '\0';
-	if (session->ntargets > 0) {
-		const struct target_info *target = &session->targets[0];
-
-		text_sanitize(comm, sizeof(comm), target->comm,
-			      strnlen(target->comm, sizeof(target->comm)));
-		text_appendf(title, size, "%s (%d)", comm, target->pid);
-	} else {
+	report_target_name(title, size, session);
+	if (!*title)
 		text_appendf(title, size, "%s",
 			     *session->tegra.source ? session->tegra.source : "tegratrace");
-	}
 	if (*board)
 		text_appendf(title, size, " on %s%s", board,
 			     session->board_guessed ? " (told from the lines)" : "");
