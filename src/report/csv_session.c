@@ -61,9 +61,10 @@ static void put_field(FILE *out, const struct column *column, const char *field)
 		fprintf(out, "%u", *(const uint32_t *)field);
 		break;
 	case COLUMN_I64:
+	case COLUMN_I64_KNOWN:
 	case COLUMN_I64_OR:
 		put_known(out, *(const int64_t *)field,
-			  column->type == COLUMN_I64 ? UNKNOWN_COUNT : -1);
+			  column->type == COLUMN_I64_OR ? -1 : UNKNOWN_COUNT);
 		break;
 	case COLUMN_SIZE:
 		fprintf(out, "%zu", *(const size_t *)field);

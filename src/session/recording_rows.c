@@ -109,6 +109,8 @@ static int bind_field(sqlite3_stmt *insert, int place, const struct column *colu
 		return bind_known(insert, place, *(const int *)field, -1);
 	case COLUMN_U32:
 		return sqlite3_bind_int64(insert, place, *(const uint32_t *)field);
+	case COLUMN_I64_KNOWN:
+		return sqlite3_bind_int64(insert, place, *(const int64_t *)field);
 	case COLUMN_I64:
 		return bind_known(insert, place, *(const int64_t *)field, UNKNOWN_COUNT);
 	case COLUMN_I64_OR:
@@ -365,9 +367,14 @@ static int read_float(sqlite3_stmt *select, int place, const struct column *colu
 	return SQLITE_OK;
 }
 
+/* Two years in ns, 64 PiB: what is beyond is no measurement, and sums would overflow. */
+#define COUNT_MAX (1LL << 56)
+/* ns since 1970: to 2043 */
+#define DATE_MAX (1LL << 61)
+
 static int read_whole(sqlite3_stmt *select, int place, const struct column *column, char *field)
 {
-	int64_t value;
+	int64_t value, min, max;
 	int err;
 
 	switch (column->type) {
@@ -393,7 +400,9 @@ static int read_whole(sqlite3_stmt *select, int place, const struct column *colu
 			*(size_t *)field = (size_t)value;
 		return err;
 	default:
-		err = read_integer(select, place, INT64_MIN + 1, INT64_MAX, &value);
+		min = column->type == COLUMN_I64_KNOWN ? 0 : -COUNT_MAX;
+		max = strstr(column->name, "_unix_ns") ? DATE_MAX : COUNT_MAX;
+		err = read_integer(select, place, min, max, &value);
 		if (!err)
 			*(int64_t *)field = value;
 		return err;
@@ -403,8 +412,9 @@ static int read_whole(sqlite3_stmt *select, int place, const struct column *colu
 static int read_field(sqlite3_stmt *select, int place, const struct column *column, char *field)
 {
 	if (place < 0 || sqlite3_column_type(select, place) == SQLITE_NULL) {
-		if (column->type == COLUMN_STRING)
-			return SQLITE_MISMATCH; /* the writers of stacks rely on one */
+		/* others rely on them */
+		if (column->type == COLUMN_STRING || column->type == COLUMN_I64_KNOWN)
+			return SQLITE_MISMATCH;
 		set_unknown(column, field);
 		return SQLITE_OK;
 	}

@@ -84,6 +84,8 @@ static const char *sql_type(const struct column *column)
 	case COLUMN_HIST:
 	case COLUMN_SHARES:
 		return "TEXT";
+	case COLUMN_I64_KNOWN:
+		return "INTEGER NOT NULL";
 	default:
 		return "INTEGER";
 	}

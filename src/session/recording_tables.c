@@ -41,8 +41,8 @@ static const char *swap_name(int value)
 }
 
 static const struct column session_columns[] = {
-	F(S, start_ns),
-	F(S, end_ns),
+	KNOWN(S, start_ns),
+	KNOWN(S, end_ns),
 	F(S, started_unix_ns),
 	ENUM("ended_by", S, ended_by, end_name, END_TARGET_EXIT + 1),
 	AS("targets_seen", S, ntargets),
@@ -70,10 +70,10 @@ static const struct column host_columns[] = {
 #define L(field) AS(#field, S, losses.field)
 
 static const struct column losses_columns[] = {
-	L(threads_untracked), L(gaps_switch_out),  L(gaps_switch_in),	   L(wakes_without_waker),
-	L(edges_dropped),     L(stacks_dropped),   L(holders_dropped),	   L(clamped),
-	L(block_unmatched),   L(block_unfinished), L(block_dropped),	   L(samples_dropped),
-	L(faults_dropped),    L(tegra_rejected),   L(identity_violations),
+	L(threads_untracked), L(gaps_switch_out), L(gaps_switch_in),   L(wakes_without_waker),
+	L(edges_dropped),     L(stacks_dropped),  L(holders_dropped),  L(clamped),
+	L(events_lost),	      L(block_unmatched), L(block_unfinished), L(block_dropped),
+	L(samples_dropped),   L(faults_dropped),  L(tegra_rejected),   L(identity_violations),
 };
 
 static const struct column overhead_columns[] = {
@@ -99,14 +99,14 @@ static const struct column thread_columns[] = {
 	F(T, exited),
 	BYTES(T, comm),
 	AS("group_name", T, group),
-	F(T, wall_ns),
-	F(T, oncpu_ns),
+	KNOWN(T, wall_ns),
+	KNOWN(T, oncpu_ns),
 	F(T, gpu_spin_ns),
-	F(T, runq_wake_ns),
-	F(T, runq_preempt_ns),
-	F(T, offcpu_ns),
-	F(T, stopped_ns),
-	F(T, unknown_ns),
+	KNOWN(T, runq_wake_ns),
+	KNOWN(T, runq_preempt_ns),
+	KNOWN(T, offcpu_ns),
+	KNOWN(T, stopped_ns),
+	KNOWN(T, unknown_ns),
 	WAIT("wait_gpu_ns", WAIT_GPU),
 	WAIT("wait_disk_ns", WAIT_DISK),
 	WAIT("wait_fault_ns", WAIT_FAULT),
@@ -121,8 +121,8 @@ static const struct column thread_columns[] = {
 	WAIT("wait_other_ns", WAIT_OTHER),
 	F(T, switches_voluntary),
 	F(T, switches_involuntary),
-	AS("runq_count", T, runq.count),
-	AS("runq_max_ns", T, runq.max_ns),
+	KNOWN_AS("runq_count", T, runq.count),
+	KNOWN_AS("runq_max_ns", T, runq.max_ns),
 	HIST("runq_hist", T, runq.hist),
 	F(T, minor_faults),
 	F(T, major_faults),
@@ -148,7 +148,7 @@ static const struct column thread_columns[] = {
 	AS("cuda_launch_ns", T, cuda.launch_ns),
 	AS("cuda_copies", T, cuda.copies),
 	AS("cuda_copy_bytes", T, cuda.copy_bytes),
-	F(T, gaps),
+	KNOWN(T, gaps),
 };
 
 _Static_assert(WAIT_CLASSES == 12, "a column for every class");
@@ -176,9 +176,9 @@ static const struct column edge_columns[] = {
 	F(E, via),
 	ENUM("class", E, class, wait_name, WAIT_CLASSES),
 	F(E, site),
-	F(E, ns),
-	F(E, count),
-	F(E, max_ns),
+	KNOWN(E, ns),
+	KNOWN(E, count),
+	KNOWN(E, max_ns),
 	OR_UNKNOWN(E, stack),
 };
 
@@ -190,8 +190,8 @@ static const struct column stack_columns[] = {
 	AS("group_name", K, group),
 	ENUM("class", K, class, wait_name, WAIT_CLASSES),
 	STRING(K, frames),
-	F(K, ns),
-	F(K, count),
+	KNOWN(K, ns),
+	KNOWN(K, count),
 };
 
 #define B struct block_row
@@ -200,15 +200,15 @@ static const struct column block_columns[] = {
 	F(B, device),
 	ENUM("op", B, op, op_name, BLOCK_OPS),
 	F(B, target),
-	F(B, count),
-	F(B, bytes),
-	AS("queue_count", B, queue.count),
-	AS("queue_ns", B, queue.sum_ns),
-	AS("queue_max_ns", B, queue.max_ns),
+	KNOWN(B, count),
+	KNOWN(B, bytes),
+	KNOWN_AS("queue_count", B, queue.count),
+	KNOWN_AS("queue_ns", B, queue.sum_ns),
+	KNOWN_AS("queue_max_ns", B, queue.max_ns),
 	HIST("queue_hist", B, queue.hist),
-	AS("device_count", B, device_lat.count),
-	AS("device_ns", B, device_lat.sum_ns),
-	AS("device_max_ns", B, device_lat.max_ns),
+	KNOWN_AS("device_count", B, device_lat.count),
+	KNOWN_AS("device_ns", B, device_lat.sum_ns),
+	KNOWN_AS("device_max_ns", B, device_lat.max_ns),
 	HIST("device_hist", B, device_lat.hist),
 };
 
@@ -222,7 +222,7 @@ static const struct column oncpu_columns[] = {
 	F(O, function),
 	F(O, kernel),
 	ENUM("kind", O, kind, kind_name, ONCPU_KINDS),
-	F(O, samples),
+	KNOWN(O, samples),
 };
 
 #define OS struct oncpu_stack
@@ -233,7 +233,7 @@ static const struct column oncpu_stack_columns[] = {
 	AS("group_name", OS, group),
 	ENUM("kind", OS, kind, kind_name, ONCPU_KINDS),
 	STRING(OS, frames),
-	F(OS, samples),
+	KNOWN(OS, samples),
 };
 
 #define FAULT(field) AS(#field, S, faults.field)
@@ -247,15 +247,16 @@ static const struct column fault_columns[] = {
 #define FS struct fault_site
 
 static const struct column fault_site_columns[] = {
-	F(FS, pid),   F(FS, tid),   AS("group_name", FS, group), F(FS, mapping), F(FS, kind),
-	F(FS, minor), F(FS, major),
+	F(FS, pid),	  F(FS, tid),  AS("group_name", FS, group),
+	F(FS, mapping),	  F(FS, kind), KNOWN(FS, minor),
+	KNOWN(FS, major),
 };
 
 static const struct column fault_series_columns[] = {F(struct fault_series, interval_ns)};
 
 #define FP struct fault_point
 
-static const struct column fault_point_columns[] = {F(FP, minor), F(FP, major)};
+static const struct column fault_point_columns[] = {KNOWN(FP, minor), KNOWN(FP, major)};
 
 static const struct column cpu_columns[] = {
 	F(struct cpu_account, id),
@@ -278,8 +279,9 @@ static const struct column holder_columns[] = {
 	F(H, process),
 	OR_UNKNOWN(H, policy),
 	OR_UNKNOWN(H, rt_priority),
-	F(H, ns),
-	F(H, count),
+	KNOWN(H, ns),
+	KNOWN(H, count),
+	KNOWN(H, waited_ns),
 	F(H, share),
 };
 
@@ -362,18 +364,12 @@ static const struct column limit_columns[] = {
 #define HP struct host_point
 
 static const struct column host_point_columns[] = {
-	F(HP, t_ns),
-	F(HP, span_ns),
-	F(HP, oncpu_cpus),
-	F(HP, runq_threads),
-	F(HP, stopped_threads),
-	F(HP, off_disk_threads),
-	F(HP, off_other_threads),
-	F(HP, minor_faults_per_s),
-	F(HP, major_faults_per_s),
-	F(HP, read_bytes_per_s),
-	F(HP, write_bytes_per_s),
-	COLUMN("cpu_busy_shares", COLUMN_SHARES, HP, cpu_busy),
+	KNOWN(HP, t_ns),	   KNOWN(HP, span_ns),
+	F(HP, oncpu_cpus),	   F(HP, runq_threads),
+	F(HP, stopped_threads),	   F(HP, off_disk_threads),
+	F(HP, off_other_threads),  F(HP, minor_faults_per_s),
+	F(HP, major_faults_per_s), F(HP, read_bytes_per_s),
+	F(HP, write_bytes_per_s),  COLUMN("cpu_busy_shares", COLUMN_SHARES, HP, cpu_busy),
 };
 
 /* Far above what a run can give, so that a hostile file cannot take all memory. */

@@ -16,7 +16,8 @@ enum column_type {
 	COLUMN_I32,
 	COLUMN_I32_OR, /* -1 is unknown */
 	COLUMN_U32,
-	COLUMN_I64, /* UNKNOWN_NS is unknown */
+	COLUMN_I64,	  /* UNKNOWN_NS is unknown */
+	COLUMN_I64_KNOWN, /* always known, never below 0 */
 	COLUMN_I64_OR,
 	COLUMN_SIZE,
 	COLUMN_BOOL,
@@ -98,12 +99,14 @@ const char *table_rows(const struct table *table, const struct session *session,
 		.size = sizeof(((S *)0)->field)                           \
 	}
 /* A field of the type that its declaration says, under its own name or another. */
-#define AS(text, S, field)   COLUMN(text, FIELD_TYPE(S, field), S, field)
-#define F(S, field)	     AS(#field, S, field)
-#define OR_UNKNOWN(S, field) COLUMN(#field, COLUMN_I32_OR, S, field)
-#define BYTES(S, field)	     COLUMN(#field, COLUMN_BYTES, S, field)
-#define STRING(S, field)     COLUMN(#field, COLUMN_STRING, S, field)
-#define HIST(text, S, field) COLUMN(text, COLUMN_HIST, S, field)
+#define AS(text, S, field)	 COLUMN(text, FIELD_TYPE(S, field), S, field)
+#define F(S, field)		 AS(#field, S, field)
+#define OR_UNKNOWN(S, field)	 COLUMN(#field, COLUMN_I32_OR, S, field)
+#define KNOWN_AS(text, S, field) COLUMN(text, COLUMN_I64_KNOWN, S, field)
+#define KNOWN(S, field)		 KNOWN_AS(#field, S, field)
+#define BYTES(S, field)		 COLUMN(#field, COLUMN_BYTES, S, field)
+#define STRING(S, field)	 COLUMN(#field, COLUMN_STRING, S, field)
+#define HIST(text, S, field)	 COLUMN(text, COLUMN_HIST, S, field)
 #define ENUM(text, S, field, of, n)                                              \
 	{                                                                        \
 		.name = text, .type = COLUMN_ENUM, .offset = offsetof(S, field), \

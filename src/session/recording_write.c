@@ -351,6 +351,17 @@ static int write_whole(struct recording *recording, const struct session *sessio
 	return err ? err : commit(recording);
 }
 
+/*
+ * One file can be moved, and read from a medium that cannot be written. It stays two while somebody
+ * reads it, and on a full disk: complete all the same.
+ */
+static void become_one_file(struct recording *recording)
+{
+	sqlite3_busy_timeout(recording->db, 200);
+	if (run(recording, "PRAGMA synchronous=FULL; PRAGMA journal_mode=DELETE"))
+		sqlite3_wal_checkpoint_v2(recording->db, NULL, SQLITE_CHECKPOINT_FULL, NULL, NULL);
+}
+
 int recording_finish(struct recording *recording, const struct session *session)
 {
 	int err;
@@ -362,9 +373,8 @@ int recording_finish(struct recording *recording, const struct session *session)
 		return fail(recording, err);
 	sqlite3_finalize(recording->insert_line);
 	recording->insert_line = NULL;
-	/* One file, which can be read from a medium that cannot be written. */
-	err = run(recording, "PRAGMA synchronous=FULL; PRAGMA journal_mode=DELETE");
-	return err ? fail(recording, err) : 0;
+	become_one_file(recording);
+	return 0;
 }
 
 const char *recording_error(const struct recording *recording)

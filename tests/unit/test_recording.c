@@ -71,7 +71,10 @@ static void fill_field(const struct column *column, char *field)
 		*(uint32_t *)field = UINT32_MAX - (uint32_t)counter;
 		break;
 	case COLUMN_I64:
-		*(int64_t *)field = unknown ? UNKNOWN_NS : (1LL << 60) + counter;
+		*(int64_t *)field = unknown ? UNKNOWN_NS : (1LL << 44) + counter;
+		break;
+	case COLUMN_I64_KNOWN:
+		*(int64_t *)field = (1LL << 40) + counter;
 		break;
 	case COLUMN_I64_OR:
 		*(long long *)field = unknown ? -1 : counter;
@@ -413,11 +416,13 @@ static void hostile_contents(void **state)
 		{"UPDATE threads SET runq_hist = '[' || printf('%.*c', 60, ',') || ']'",
 		 "threads.runq_hist"},
 		{"UPDATE threads SET exited = 2", "threads.exited"},
+		{"UPDATE edges SET ns = -1", "edges.ns"},
+		{"UPDATE faults SET minor = 9223372036854775807", "faults.minor"},
 		{"UPDATE cuda SET feeder_kind = 50", "CUDA"},
 		{"WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 99) "
 		 "INSERT INTO targets SELECT i, i, 'x' FROM n",
 		 "too many rows"},
-		{"INSERT INTO session(row) VALUES(5)", "too many rows"},
+		{"INSERT INTO session(row, start_ns, end_ns) VALUES(5, 0, 0)", "too many rows"},
 		{"UPDATE pressure SET swaps = NULL", "rows that should not be"},
 		{"UPDATE session SET cpu_holders_measured = 0", "not measured"},
 		{"UPDATE fault_series SET interval_ns = -1", "no interval"},
