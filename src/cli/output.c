@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "report/html.h"
 #include "report/output.h"
+#include "report/png.h"
 #include "report/text.h"
 
 static int cannot_write(const char *path)
@@ -59,6 +60,16 @@ static int open_folder(const char *path, int *folder)
 	return EXIT_OK;
 }
 
+/* Said before the run: another hour would not be measured for want of a picture. */
+static bool is_lacking(struct output *output, const char *option)
+{
+	if (strcmp(option, "png") || png_available())
+		return false;
+	msg_warn("no --png: gnuplot is not installed; install it (apt-get install gnuplot-nox)");
+	output->lacking = true;
+	return true;
+}
+
 int output_open(struct output *output, const struct outputs_wanted *wanted)
 {
 	int status = EXIT_OK;
@@ -74,6 +85,8 @@ int output_open(struct output *output, const struct outputs_wanted *wanted)
 	for (int i = 0; !status && output_form(i); i++) {
 		const char *path = wanted->path[i];
 
+		if (path && is_lacking(output, output_form(i)->option))
+			continue;
 		if (path && output_form(i)->write_folder)
 			status = open_folder(path, &output->folder[i]);
 		else if (path)
@@ -107,7 +120,7 @@ int output_write_text(const struct output *output, const struct session *session
 int output_write_forms(struct output *output, const struct session *session,
 		       const struct verdict *verdict)
 {
-	int status = EXIT_OK;
+	int status = output->lacking ? EXIT_RUN : EXIT_OK;
 
 	for (int i = 0; output_form(i); i++) {
 		const struct output_form *form = output_form(i);
@@ -117,10 +130,10 @@ int output_write_forms(struct output *output, const struct session *session,
 			err = form->write(output->file[i], session, verdict);
 		else if (output->folder[i] >= 0)
 			err = form->write_folder(output->folder[i], session, verdict);
-		if (err) {
+		if (err < 0)
 			msg_error("cannot write %s: %s", form->what, strerror(-err));
+		if (err)
 			status = EXIT_RUN;
-		}
 	}
 	return status;
 }

@@ -14,6 +14,7 @@ struct output {
 	FILE *file[OUTPUT_FORMS_MAX]; /* by form; NULL = not asked for */
 	int folder[OUTPUT_FORMS_MAX]; /* likewise, -1 */
 	bool owns_stdout;
+	bool lacking; /* a form that cannot be made here; said, and the others are */
 };
 
 /*

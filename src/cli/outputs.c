@@ -5,9 +5,11 @@
 
 #include "base/msg.h"
 #include "report/csv_session.h"
+#include "report/flamegraph.h"
 #include "report/folded.h"
 #include "report/html.h"
 #include "report/json.h"
+#include "report/png.h"
 
 static int write_folded(FILE *out, const struct session *session, const struct verdict *verdict)
 {
@@ -24,10 +26,14 @@ static int write_folded(FILE *out, const struct session *session, const struct v
 	X("html", "FILE", 0,                                                                       \
 	  "The report as one page with curves and graphs, for any browser, also offline",          \
 	  "the HTML report", report_html_write, NULL)                                              \
+	X("png", "DIR", 0, "perf_curves.png and roofline_analysis.png in that folder, by gnuplot", \
+	  "the pictures", NULL, png_session_write)                                                 \
 	X("folded", "FILE", 0,                                                                     \
 	  "Folded stacks for flame graphs, on- and off-CPU, in microseconds; - for standard "      \
 	  "output",                                                                                \
-	  "the folded stacks", write_folded, NULL)
+	  "the folded stacks", write_folded, NULL)                                                 \
+	X("flamegraph", "FILE", 0, "The same stacks as a flame graph (SVG) for any browser",       \
+	  "the flame graph", report_flamegraph_write, NULL)
 
 enum { KEY_FIRST = 4000 };
 

@@ -13,7 +13,7 @@
 #include "diagnose/verdict.h"
 #include "session/session.h"
 
-/* One of the two functions is NULL. They return 0 or -errno. */
+/* One of the two functions is NULL. They return 0, -errno, or 1: failed and said why. */
 struct output_form {
 	const char *option;
 	const char *what; /* "the JSON", for messages */
