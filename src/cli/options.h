@@ -41,6 +41,7 @@ struct options {
 	const char *recording; /* NULL */
 	bool json_schema;
 	bool user_stacks;
+	size_t timeline_slices; /* 0 = no timeline */
 	struct workload workload;
 	bool verbose;
 	bool explain;

@@ -6,8 +6,10 @@
 #include "base/msg.h"
 #include "report/csv_session.h"
 #include "report/folded.h"
+#include "report/chrome.h"
 #include "report/html.h"
 #include "report/json.h"
+#include "report/perfetto.h"
 
 static int write_folded(FILE *out, const struct session *session, const struct verdict *verdict)
 {
@@ -24,6 +26,11 @@ static int write_folded(FILE *out, const struct session *session, const struct v
 	X("html", "FILE", 0,                                                                       \
 	  "The report as one page with curves and graphs, for any browser, also offline",          \
 	  "the HTML report", report_html_write, NULL)                                              \
+	X("perfetto", "FILE", 0,                                                                   \
+	  "A trace for ui.perfetto.dev: counters, verdict, and with --timeline every switch",      \
+	  "the Perfetto trace", report_perfetto_write, NULL)                                       \
+	X("chrome", "FILE", 0, "The same as a Chrome JSON trace", "the Chrome trace",              \
+	  report_chrome_write, NULL)                                                               \
 	X("folded", "FILE", 0,                                                                     \
 	  "Folded stacks for flame graphs, on- and off-CPU, in microseconds; - for standard "      \
 	  "output",                                                                                \
