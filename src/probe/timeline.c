@@ -9,10 +9,7 @@
 
 #include "probe/environment.h"
 
-/*
- * The ring holds the intervals of 100 ms at 2 million a second; between two looks at it a fifth of
- * that goes by.
- */
+/* The ring holds the intervals of 200 ms at 2 million a second. */
 #define PERIOD_NS 20000000LL
 
 struct timeline_probe {

@@ -8,7 +8,7 @@
 #include "probe/tracer.h"
 #include "session/session.h"
 
-#define TIMELINE_RING_BYTES (8u << 20)
+#define TIMELINE_RING_BYTES (16u << 20)
 
 struct timeline_probe;
 

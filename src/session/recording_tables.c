@@ -79,6 +79,7 @@ static const struct column losses_columns[] = {
 	L(edges_dropped),     L(stacks_dropped),   L(holders_dropped),	   L(clamped),
 	L(block_unmatched),   L(block_unfinished), L(block_dropped),	   L(samples_dropped),
 	L(faults_dropped),    L(tegra_rejected),   L(identity_violations), L(timeline_lost),
+	L(events_lost),
 };
 
 static const struct column overhead_columns[] = {
@@ -286,6 +287,7 @@ static const struct column holder_columns[] = {
 	OR_UNKNOWN(H, rt_priority),
 	KNOWN(H, ns),
 	KNOWN(H, count),
+	KNOWN(H, waited_ns),
 	F(H, share),
 };
 

@@ -292,13 +292,27 @@ static int extend(struct recording *recording, const struct table *table,
 	return err;
 }
 
-/* What is there never changes. */
-static int extend_timeline(struct recording *recording, const struct table *table,
-			   const struct session *session)
-{
-	unsigned int never_merged = 0;
+/* So many a batch keep it short: meanwhile the ring that they come from fills. */
+#define TIMELINE_BATCH 20000
 
-	return extend(recording, table, session, 0, &never_merged, &recording->timeline_slices);
+/* What is there never changes. What a batch leaves is written in the end. */
+static int extend_timeline(struct recording *recording, const struct table *table,
+			   const struct session *session, size_t limit)
+{
+	size_t n, from = recording->timeline_slices;
+	const char *rows = table_rows(table, session, &n);
+	int err = SQLITE_OK;
+
+	if (from > n) {
+		err = clear(recording, table);
+		from = 0;
+	}
+	if (n - from > limit)
+		n = from + limit;
+	if (!err)
+		err = rows_insert(recording->db, table, rows, from, n);
+	recording->timeline_slices = n;
+	return err;
 }
 
 static bool is_snapshot(const struct table *table)
@@ -324,7 +338,7 @@ static int write_batch(struct recording *recording, const struct session *sessio
 			err = extend(recording, table, session, session->host_series.merged,
 				     &recording->host_merged, &recording->host_points);
 		else if (!strcmp(table->name, "timeline"))
-			err = extend_timeline(recording, table, session);
+			err = extend_timeline(recording, table, session, TIMELINE_BATCH);
 		else if (!strcmp(table->name, "threads")
 				 ? with_threads
 				 : is_snapshot(table) || !recording->have_first)
@@ -358,8 +372,9 @@ static int write_whole(struct recording *recording, const struct session *sessio
 	int err = begin(recording);
 
 	for (int i = 0; !err && (table = recording_table(i)); i++)
-		err = !strcmp(table->name, "timeline") ? extend_timeline(recording, table, session)
-						       : replace(recording, table, session);
+		err = !strcmp(table->name, "timeline")
+			      ? extend_timeline(recording, table, session, SIZE_MAX)
+			      : replace(recording, table, session);
 	if (!err)
 		err = put_meta(recording, "state", "finished", 0);
 	return err ? err : commit(recording);
