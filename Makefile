@@ -4,6 +4,8 @@
 # sudo make demo  install what is needed, build, trace a built-in pipeline, print the verdict
 # sudo make check install what is needed, build, run every test
 # make bench      cost per switch beside peers
+# sudo make check-attach     attach and detach 200 times, with nothing left behind
+# sudo make verifier-counts  rewrite the table of what the verifier looks at on this kernel
 
 BUILD     ?= build
 CC        ?= gcc
@@ -31,13 +33,15 @@ VERSION := $(shell tools/version.sh)
 # The time that built things bear, so that two builds give the same bytes.
 export SOURCE_DATE_EPOCH ?= $(shell tools/version.sh --date)
 LIBS := libbpf libdw libelf zlib jansson sqlite3 libprotobuf-c
+# --live is left out where it is missing.
+LIVE_LIBS := $(shell $(PKG_CONFIG) --exists libmicrohttpd && echo libmicrohttpd)
 
 WARN     := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
 CFLAGS   ?= -O2 -g
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Isrc -I. -Ibpf -I$(BUILD) $(WARN) $(SAN) \
-	$(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) -DSCHEMA_PATH='"src/report/schema.json"' \
-	-DPAGE_PATH='"$(PAGE)"'
-LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null) -liberty -lm
+	$(shell $(PKG_CONFIG) --cflags $(LIBS) $(LIVE_LIBS) 2>/dev/null) -DSCHEMA_PATH='"src/report/schema.json"' \
+	-DPAGE_PATH='"$(PAGE)"' $(LIVE_LIBS:%=-DTEGRATRACE_LIVE)
+LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS) $(LIVE_LIBS) 2>/dev/null) -liberty -lm
 # v2: the arm64 JIT has no atomic with a result before 5.18
 # No build path in the objects, so that two builds give the same bytes.
 BPFFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -Wall -Wextra -Werror \
@@ -57,7 +61,7 @@ BENCH    := $(patsubst %.c,$(BUILD)/%,$(sort $(filter-out %.bpf.c,$(wildcard tes
 FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch] tests/integration/code/*.c \
 	tests/workloads/*/*.[ch])
 
-.PHONY: FORCE all clean demo check check-format deps fuzz bench workloads unit
+.PHONY: FORCE all clean demo check check-format deps fuzz bench workloads unit verifier-counts check-attach
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -165,6 +169,16 @@ $(BUILD)/tests/workloads/cuda_linked: tests/workloads/cuda_linked.c tests/worklo
 
 $(BUILD)/tests/workloads/cuda_app: tests/workloads/fakecuda/fakecuda.h
 
+# Preloaded into tegratrace by tools/verifier-counts.sh.
+$(BUILD)/tests/load_stats.so: tests/kernels/load_stats.c
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -fPIC -shared -o $@ $< \
+		$(shell $(PKG_CONFIG) --cflags --libs libbpf 2>/dev/null) -ldl
+
+verifier-counts: all workloads $(BUILD)/tests/load_stats.so
+	$(Q)BUILD=$(BUILD) tools/verifier-counts.sh write
+
 workloads: $(WORKLOADS) $(BUILD)/tests/workloads/libcuda.so.1
 unit: $(UNIT)
 
@@ -182,6 +196,11 @@ check:
 
 check-format:
 	$(Q)clang-format --dry-run --Werror $(FORMATTED)
+
+# 20 times in make check.
+check-attach: all workloads
+	$(Q)BUILD=$(BUILD) ATTACH_RUNS=$(or $(ATTACH_RUNS),200) /usr/bin/python3 -m pytest -q -p no:cacheprovider \
+		tests/integration/test_attach_detach.py
 
 fuzz:
 	$(Q)tools/install-deps.sh build test

@@ -106,6 +106,18 @@ wants build && check "build with clang, no warnings" make -s CC=clang BUILD="$bu
 	PAGE="$build/page.html"
 wants bpf && check "BPF objects suit stock Jetson kernels" tools/check-bpf.sh "$build"/sched_*.bpf.o \
 	"$build"/block_*.bpf.o "$build"/sampler.bpf.o "$build"/fault_events.bpf.o "$build"/cuda.bpf.o
+# A kernel that the table does not have is reported, and passes.
+verifier_counts() {
+	if [ "$(id -u)" != 0 ]; then
+		skipped=$((skipped + 1))
+		echo "skipped verifier counts: programs are loaded by root alone"
+		return
+	fi
+	check "verifier counts" sh -c "make -s BUILD='$build' '$build/tests/load_stats.so' workloads &&
+		BUILD='$build' tools/verifier-counts.sh check"
+	tail -n 1 "$logs/out" | sed 's/^/        /'
+}
+wants bpf && verifier_counts
 if wants unit; then
 	check "unit tests build" make -s unit
 	unit_tests unit "$build"

@@ -5,7 +5,7 @@
 set -eu
 
 test='libcmocka-dev clang-format python3-pytest python3-jsonschema procps util-linux e2fsprogs fio mandoc protobuf-compiler'
-build='gcc make clang llvm pkg-config libbpf-dev libdw-dev libiberty-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libprotobuf-c-dev protobuf-c-compiler'
+build='gcc make clang llvm pkg-config libbpf-dev libdw-dev libiberty-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libmicrohttpd-dev libprotobuf-c-dev protobuf-c-compiler'
 bench='libbpf-tools'
 page='nodejs npm'
 # What a static binary of this architecture wants more, and what packs.

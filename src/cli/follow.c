@@ -111,6 +111,12 @@ void follow_drained(struct follow *follow, int64_t now_ns)
 		take_snapshot(follow, now_ns);
 }
 
+void follow_last(struct follow *follow, int64_t end_ns)
+{
+	live_threads_tick(follow->live, end_ns);
+	host_watch_end(follow->host, end_ns, &follow->session->host_series);
+}
+
 void follow_end(struct follow *follow)
 {
 	series_flush(&follow->session->series);

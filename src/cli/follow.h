@@ -29,6 +29,9 @@ void follow_begin(struct follow *follow, int64_t begin_ns);
 void follow_tick(struct follow *follow, int64_t now_ns);
 void follow_drained(struct follow *follow, int64_t now_ns);
 
+/* The window ended; the records are still open. */
+void follow_last(struct follow *follow, int64_t end_ns);
+
 /* The source was closed: the series are complete. */
 void follow_end(struct follow *follow);
 void follow_close(struct follow *follow);

@@ -9,6 +9,7 @@
 
 #include "base/msg.h"
 #include "base/text.h"
+#include "cli/live.h"
 #include "cli/probes.h"
 #include "cli/version.h"
 #include "cli/workload_options.h"
@@ -33,8 +34,9 @@ static const char doc[] =
 	"before a "
 	"command could run: 125, 126 not executable, 127 not found.";
 
-static const char args_doc[] = "-p PID[,PID...]\n-n NAME\n-- COMMAND [ARG...]\nreport "
-			       "RECORDING\ndiagnose LOG...\nroofline --module NAME ...\n"
+static const char args_doc[] = "-p PID[,PID...]\n-n NAME\n--container ID\n--cgroup PATH\n--unit "
+			       "NAME\n-- COMMAND [ARG...]\nreport RECORDING\ndiagnose "
+			       "LOG...\nroofline --module NAME ...\n"
 			       "doctor [--json]";
 
 enum {
@@ -49,9 +51,13 @@ enum {
 	KEY_SLOTS,
 	KEY_WITHOUT,
 	KEY_USER_STACKS,
+	KEY_LIVE,
 	KEY_CUDA,
 	KEY_ITER,
 	KEY_TIMELINE,
+	KEY_CONTAINER,
+	KEY_CGROUP,
+	KEY_UNIT,
 };
 
 #define TIMELINE_MB	    ((long)(TIMELINE_LIMIT * sizeof(struct timeline_slice) / 1000000))
@@ -64,6 +70,11 @@ static const struct argp_option entries[] = {
 	{NULL, 0, NULL, 0, "Target:", 1},
 	{"pid", 'p', "PID[,PID...]", 0, "Trace these processes", 0},
 	{"name", 'n', "NAME", 0, "Trace every process of that name", 0},
+	{"container", KEY_CONTAINER, "ID", 0,
+	 "Trace every process of that container: its id or the beginning of one", 0},
+	{"cgroup", KEY_CGROUP, "PATH", 0, "Trace every process of that cgroup and those below it",
+	 0},
+	{"unit", KEY_UNIT, "NAME", 0, "Trace every process of that systemd service or scope", 0},
 	{"no-follow", KEY_NO_FOLLOW, NULL, 0,
 	 "Only the named processes and their threads, not their children", 0},
 	{"duration", 'd', "SECONDS", 0, "Stop after that time (default: target's end or Ctrl-C)",
@@ -89,6 +100,10 @@ static const struct argp_option entries[] = {
 	{"output", 'o', "FILE", 0,
 	 "Record the run in FILE, which 'tegratrace report FILE' shows again in every form", 0},
 	{"json-schema", KEY_JSON_SCHEMA, NULL, 0, "Print the JSON Schema of that object and exit",
+	 0},
+	{"live", KEY_LIVE, "ADDR:PORT", OPTION_ARG_OPTIONAL,
+	 "Curves in a browser while the run goes on, at an address that is printed (default "
+	 "127.0.0.1)",
 	 0},
 	{"verbose", 'v', NULL, 0, "All threads, the identity, what is missing, own overhead", 0},
 	{"explain", KEY_EXPLAIN, NULL, 0, "The rules that fired and those that nearly did", 0},
@@ -162,6 +177,9 @@ static error_t parse_output_option(int key, char *arg, struct options *options)
 	case KEY_JSON_SCHEMA:
 		options->json_schema = true;
 		return 0;
+	case KEY_LIVE:
+		options->live = arg ? arg : LIVE_DEFAULT;
+		return 0;
 	case 'v':
 		options->verbose = true;
 		return 0;
@@ -173,6 +191,14 @@ static error_t parse_output_option(int key, char *arg, struct options *options)
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
+}
+
+static void set_group(struct argp_state *state, struct target_group *group,
+		      enum target_group_kind kind, const char *name)
+{
+	if (group->kind != TARGET_GROUP_NONE && group->kind != kind)
+		argp_error(state, "--container, --cgroup and --unit: give one of them");
+	*group = (struct target_group){kind, name};
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -189,6 +215,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'n':
 		options->name = arg;
+		return 0;
+	case KEY_CONTAINER:
+		set_group(state, &options->group, TARGET_CONTAINER, arg);
+		return 0;
+	case KEY_CGROUP:
+		set_group(state, &options->group, TARGET_CGROUP, arg);
+		return 0;
+	case KEY_UNIT:
+		set_group(state, &options->group, TARGET_UNIT, arg);
 		return 0;
 	case 'd':
 		options->duration_ns = parse_seconds(state, arg);
@@ -258,7 +293,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static void check(const struct options *options)
 {
-	int targets = (options->pids || options->name) + !!options->command;
+	bool group = options->group.kind != TARGET_GROUP_NONE;
+	int targets = (options->pids || options->name) + !!options->command + group;
 
 	if (!outputs_check(&options->outputs))
 		exit(EXIT_USAGE);
@@ -266,8 +302,11 @@ static void check(const struct options *options)
 	if (options->json_schema || targets == 1)
 		return;
 	if (!targets)
-		msg_error(
-			"nothing to trace: give -p PID, -n NAME or -- COMMAND (--help says more)");
+		msg_error("nothing to trace: give -p PID, -n NAME, --container ID, --unit NAME or "
+			  "-- COMMAND (--help says more)");
+	else if (group)
+		msg_error("--container, --cgroup and --unit choose all the processes to trace: "
+			  "leave -p, -n and a command (--) out, or the group");
 	else
 		msg_error("either attach (-p, -n) or start a command (--), not both");
 	exit(EXIT_USAGE);

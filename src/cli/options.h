@@ -8,6 +8,7 @@
 
 #include "cli/outputs.h"
 #include "probe/cuda.h"
+#include "probe/target_groups.h"
 #include "probe/tracer.h"
 
 /* Exit statuses, documented in the README. A started command's own status is passed through. */
@@ -24,9 +25,10 @@ enum exit_status {
 };
 
 struct options {
-	const char *pids; /* -p; NULL */
-	const char *name; /* -n; NULL */
-	char **command;	  /* after --, NULL-terminated; NULL */
+	const char *pids;	   /* -p; NULL */
+	const char *name;	   /* -n; NULL */
+	struct target_group group; /* --container, --cgroup, --unit */
+	char **command;		   /* after --, NULL-terminated; NULL */
 	bool follow;
 	int64_t duration_ns; /* 0 = until the target ends or Ctrl-C */
 	enum rung rung;
@@ -39,6 +41,7 @@ struct options {
 	struct cuda_probe_options cuda;
 	struct outputs_wanted outputs;
 	const char *recording; /* NULL */
+	const char *live;      /* NULL; where to serve the page */
 	bool json_schema;
 	bool user_stacks;
 	size_t timeline_slices; /* 0 = no timeline */

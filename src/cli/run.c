@@ -22,6 +22,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/follow.h"
+#include "cli/live.h"
 #include "cli/output.h"
 #include "cli/probes.h"
 #include "cli/record.h"
@@ -49,6 +50,7 @@ struct run {
 	struct command command;
 	struct output output;
 	struct record *record;
+	struct live *live;
 	struct tracer *tracer;
 	struct accounts *accounts;
 	struct run_probes probes;
@@ -146,13 +148,17 @@ static int find_targets(struct run *run)
 		return start_command(run);
 	if (!err && run->options->pids)
 		err = targets_add_pids(&run->targets, run->options->pids, line, sizeof(line));
+	if (!err && run->options->group.kind != TARGET_GROUP_NONE)
+		err = targets_add_group(&run->targets, &run->options->group, line, sizeof(line));
 	if (!err && run->options->name)
 		err = targets_add_name(&run->targets, run->options->name, line, sizeof(line));
 	if (err) {
 		msg_error("%s", line);
 		/* An empty list is what a pidof that found nothing gives. */
-		return err == -EINVAL && !is_blank(run->options->pids) ? EXIT_USAGE
-								       : EXIT_NO_TARGET;
+		return err == -EINVAL && (!is_blank(run->options->pids) ||
+					  run->options->group.kind != TARGET_GROUP_NONE)
+			       ? EXIT_USAGE
+			       : EXIT_NO_TARGET;
 	}
 	return EXIT_OK;
 }
@@ -240,6 +246,9 @@ static int open_all(struct run *run)
 	status = open_signals(run);
 	if (status)
 		return status;
+	status = live_open(&run->live, run->options->live);
+	if (status)
+		return status;
 	status = find_targets(run);
 	if (status)
 		return status;
@@ -293,6 +302,7 @@ static int begin_window(struct run *run)
 	board_watch_begin(run->board, now_ns());
 	system_watch_begin(run->watch, run->tracer, now_ns());
 	run_probes_begin(&run->probes, &run->targets, session->start_ns);
+	live_begin(run->live, session);
 	return EXIT_OK;
 }
 
@@ -407,6 +417,7 @@ static enum end_reason watch_targets(struct run *run)
 		accounts_drain(run->accounts);
 		run_probes_drained(&run->probes);
 		follow_drained(&run->follow, tick_ns);
+		live_tick(run->live, session, tick_ns);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
 		board_watch_poll(run->board, tick_ns);
 		status_show(tick_ns - session->start_ns, accounts_living(run->accounts),
@@ -423,6 +434,7 @@ static void end_window(struct run *run)
 	sleep_until(session->end_ns + PUBLISH_AHEAD_NS / 10);
 	status_clear();
 	system_watch_end(run->watch, run->tracer, session->end_ns, session);
+	follow_last(&run->follow, session->end_ns);
 	run_probes_end(&run->probes, now_ns(), session);
 	accounts_finish(run->accounts, session->end_ns);
 	run_probes_finish(&run->probes, session);
@@ -469,6 +481,7 @@ static int report(struct run *run)
 	diagnose(&run->session, &verdict);
 	status = output_write_all(&run->output, &run->session, &verdict, run->options->verbose,
 				  run->options->explain);
+	live_end(run->live, &run->session, &verdict);
 	if (status || recorded)
 		return status ? status : recorded;
 	if (run->session.ended_by == END_TARGET_EXIT)
@@ -483,6 +496,7 @@ static void close_all(struct run *run)
 	if (run->source)
 		tegra_source_close(run->source, now_ns(), &unused);
 	command_abandon(&run->command);
+	live_close(run->live);
 	follow_close(&run->follow);
 	accounts_free(run->accounts);
 	tracer_close(run->tracer);

@@ -206,13 +206,11 @@ static void fill_threads(struct host_watch *watch, struct host_point *point)
 	memcpy(watch->sums_ns, sums, sizeof(watch->sums_ns));
 }
 
-void host_watch_tick(struct host_watch *watch, int64_t now_ns, struct host_series *series)
+static void add_point(struct host_watch *watch, int64_t now_ns, struct host_series *series)
 {
 	struct host_point point;
 	int64_t span_ns = now_ns - watch->last_ns;
 
-	if (!watch->begin_ns || span_ns < PERIOD_NS - EARLY_NS)
-		return;
 	host_point_init(&point);
 	point.t_ns = now_ns - watch->begin_ns;
 	point.span_ns = span_ns;
@@ -225,4 +223,16 @@ void host_watch_tick(struct host_watch *watch, int64_t now_ns, struct host_serie
 	point.write_bytes_per_s = per_second(watch->grown.write_bytes, span_ns);
 	watch->last_ns = now_ns;
 	host_series_add(series, &point);
+}
+
+void host_watch_tick(struct host_watch *watch, int64_t now_ns, struct host_series *series)
+{
+	if (watch->begin_ns && now_ns - watch->last_ns >= PERIOD_NS - EARLY_NS)
+		add_point(watch, now_ns, series);
+}
+
+void host_watch_end(struct host_watch *watch, int64_t end_ns, struct host_series *series)
+{
+	if (watch->begin_ns && end_ns > watch->last_ns)
+		add_point(watch, end_ns, series);
 }

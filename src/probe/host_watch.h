@@ -17,4 +17,7 @@ void host_watch_begin(struct host_watch *watch, int64_t begin_ns);
 /* After live_threads_tick(); adds a point when half a second has passed. */
 void host_watch_tick(struct host_watch *watch, int64_t now_ns, struct host_series *series);
 
+/* The window ended: what is left of it becomes the last point. */
+void host_watch_end(struct host_watch *watch, int64_t end_ns, struct host_series *series);
+
 #endif

@@ -11,7 +11,6 @@
 #include "base/text.h"
 
 #define USER_COMM_MAX 15 /* TASK_COMM_LEN less its NUL */
-#define LISTED_MAX    8
 #define MAX_SUDO      4
 #define MAX_SCANS     16
 
@@ -24,7 +23,7 @@ struct request {
 /* "12 (infer), 34 (python3) and 5 more" */
 struct listing {
 	int n;
-	char text[LISTED_MAX * 96];
+	char text[TARGETS_LIST_SIZE];
 };
 
 /* Processes that are the tool itself */
@@ -45,10 +44,10 @@ struct nested {
 	struct listing found;
 };
 
-struct name_scan {
+struct match_scan {
 	struct request *rq;
 	struct own own;
-	const char *name;
+	struct targets_scan *scan;
 	struct listing found;
 	int err; /* of adding one, already told */
 };
@@ -104,15 +103,15 @@ static void __attribute__((format(printf, 2, 3))) note(struct request *rq, const
 
 static void list_process(struct listing *l, pid_t pid, const char *comm)
 {
-	if (l->n++ < LISTED_MAX)
+	if (l->n++ < TARGETS_LISTED)
 		text_appendf(l->text, sizeof(l->text), "%s%d (%s)", l->n > 1 ? ", " : "", pid,
 			     printable_comm(comm).text);
 }
 
 static const char *list_end(struct listing *l)
 {
-	if (l->n > LISTED_MAX)
-		text_appendf(l->text, sizeof(l->text), " and %d more", l->n - LISTED_MAX);
+	if (l->n > TARGETS_LISTED)
+		text_appendf(l->text, sizeof(l->text), " and %d more", l->n - TARGETS_LISTED);
 	return l->text;
 }
 
@@ -389,45 +388,61 @@ static bool argv0_matches(pid_t pid, const char *name)
 	return !strcmp(slash ? slash + 1 : argv0, name);
 }
 
-static int match_name(void *ctx, pid_t pid)
+static int add_if_matched(void *ctx, pid_t pid)
 {
-	struct name_scan *scan = ctx;
+	struct match_scan *ms = ctx;
 	struct procfs_stat st;
 
-	if (is_own(&scan->own, pid) || procfs_task_stat(pid, PROCFS_PROCESS, &st) ||
-	    procfs_is_kthread(&st) || procfs_is_dead(&st))
+	if (is_own(&ms->own, pid) || procfs_task_stat(pid, PROCFS_PROCESS, &st) ||
+	    procfs_is_kthread(&st) || procfs_is_dead(&st) || !ms->scan->match(ms->scan, pid, &st))
 		return 0;
-	if (!comm_matches(st.comm, scan->name) && !argv0_matches(pid, scan->name))
-		return 0;
-	list_process(&scan->found, pid, st.comm);
-	scan->err = push_process(scan->rq, pid, &st);
-	return scan->err;
+	list_process(&ms->found, pid, st.comm);
+	ms->err = push_process(ms->rq, pid, &st);
+	return ms->err;
+}
+
+int targets_add_matching(struct target_set *set, struct targets_scan *scan, char *err,
+			 size_t errsize)
+{
+	struct request rq = {.set = set, .err = err, .errsize = errsize};
+	struct match_scan ms = {.rq = &rq, .own = find_own(), .scan = scan};
+	int before = set->n;
+	int ret = procfs_for_each_pid(add_if_matched, &ms);
+
+	if (ret) {
+		set->n = before;
+		return ms.err ? ret : fail_list(&rq, ret);
+	}
+	scan->n = ms.found.n;
+	text_copy(scan->list, sizeof(scan->list), list_end(&ms.found));
+	return 0;
+}
+
+static bool match_name(struct targets_scan *scan, pid_t pid, const struct procfs_stat *st)
+{
+	return comm_matches(st->comm, scan->ctx) || argv0_matches(pid, scan->ctx);
 }
 
 int targets_add_name(struct target_set *set, const char *name, char *err, size_t errsize)
 {
 	struct request rq = {.set = set, .err = err, .errsize = errsize};
-	struct name_scan scan = {.rq = &rq, .own = find_own(), .name = name};
-	int before = set->n;
+	struct targets_scan scan = {.match = match_name, .ctx = name};
 	char shown[128];
 	int ret;
 
 	if (!*name)
 		return fail(&rq, -EINVAL, "the process name is empty: give one, as in -n infer");
 	text_sanitize(shown, sizeof(shown), name, strlen(name));
-	ret = procfs_for_each_pid(match_name, &scan);
-	if (ret) {
-		set->n = before;
-		return scan.err ? ret : fail_list(&rq, ret);
-	}
-	if (scan.found.n == 0)
+	ret = targets_add_matching(set, &scan, err, errsize);
+	if (ret)
+		return ret;
+	if (scan.n == 0)
 		return fail(&rq, -ESRCH,
 			    "no process is named '%s': it is not running or has another name; "
 			    "ps -eo pid,comm,args lists all",
 			    shown);
-	if (scan.found.n > 1)
-		note(&rq, "%d processes are named '%s', tracing all: %s", scan.found.n, shown,
-		     list_end(&scan.found));
+	if (scan.n > 1)
+		note(&rq, "%d processes are named '%s', tracing all: %s", scan.n, shown, scan.list);
 	return 0;
 }
 

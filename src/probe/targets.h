@@ -7,6 +7,7 @@
 #ifndef TEGRATRACE_TARGETS_H
 #define TEGRATRACE_TARGETS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -15,6 +16,10 @@
 
 /* A good size for @err and the longest note. */
 #define TARGETS_LINE_SIZE 1024
+
+/* Of the processes found, so many are named. */
+#define TARGETS_LISTED	  8
+#define TARGETS_LIST_SIZE (TARGETS_LISTED * 96)
 
 struct target {
 	pid_t pid;		     /* of the process (tgid), as /proc numbers it */
@@ -52,6 +57,20 @@ int targets_add_pids(struct target_set *set, const char *list, char *err, size_t
  * Return: 0, -EINVAL (no name), -ESRCH (none found), or another negative errno.
  */
 int targets_add_name(struct target_set *set, const char *name, char *err, size_t errsize);
+
+/*
+ * Adds every process that @match says yes to; it is not asked about kernel threads, zombies,
+ * ourselves and the sudo that started us. @n and @list tell of those found, which may be none.
+ * Return: 0, or a negative errno with the set as before.
+ */
+struct targets_scan {
+	bool (*match)(struct targets_scan *scan, pid_t pid, const struct procfs_stat *st);
+	const void *ctx;
+	int n;
+	char list[TARGETS_LIST_SIZE]; /* "12 (infer), 34 (python3) and 5 more" */
+};
+int targets_add_matching(struct target_set *set, struct targets_scan *scan, char *err,
+			 size_t errsize);
 
 /*
  * The kernel's ids are those of the initial PID namespace: fails with -EXDEV outside of it.

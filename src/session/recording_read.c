@@ -17,9 +17,13 @@
 #define STEPS_AT_ONCE 100000
 #define STEPS_MAX     20000 /* times STEPS_AT_ONCE */
 
-#define MAGIC	   "SQLite format 3"
-#define APP_ID_AT  68
-#define HEADER_LEN 100
+#define MAGIC "SQLite format 3"
+/* https://www.sqlite.org/fileformat.html#the_database_header */
+#define PAGE_SIZE_AT 16
+#define VERSION_AT   18 /* to write: 1, or 2 in WAL mode */
+#define PAGES_AT     28
+#define APP_ID_AT    68
+#define HEADER_LEN   100
 
 struct reader {
 	const char *path;
@@ -43,12 +47,21 @@ static int refuse(struct reader *reader, int err, const char *format, ...)
 	return err;
 }
 
+/* Of the header, whose numbers are big-endian. */
+static uint32_t number_at(const unsigned char *header, int at, int bytes)
+{
+	uint32_t number = 0;
+
+	for (int i = 0; i < bytes; i++)
+		number = number << 8 | header[at + i];
+	return number;
+}
+
 /* Before SQLite sees it: a regular file that calls itself a recording. */
 static int check_file(struct reader *reader)
 {
 	unsigned char header[HEADER_LEN];
 	struct stat st;
-	uint32_t id = 0;
 	ssize_t n;
 	int fd = open(reader->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
@@ -65,12 +78,14 @@ static int check_file(struct reader *reader)
 		return refuse(reader, -EBADMSG,
 			      "%s is no recording of tegratrace: -o FILE of a run makes one",
 			      reader->shown);
-	for (int i = 0; i < 4; i++)
-		id = id << 8 | header[APP_ID_AT + i];
-	if (id != RECORDING_APPLICATION_ID)
+	if (number_at(header, APP_ID_AT, 4) != RECORDING_APPLICATION_ID)
 		return refuse(reader, -EBADMSG,
 			      "%s is a SQLite database, but no recording of tegratrace",
 			      reader->shown);
+	/* with a log beside it the file may still be short */
+	if (header[VERSION_AT] == 1 &&
+	    st.st_size < (off_t)number_at(header, PAGES_AT, 4) * number_at(header, PAGE_SIZE_AT, 2))
+		return refuse(reader, -EBADMSG, "%s is damaged: its end is missing", reader->shown);
 	return 0;
 }
 

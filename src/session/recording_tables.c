@@ -75,11 +75,11 @@ static const struct column host_columns[] = {
 #define L(field) AS(#field, S, losses.field)
 
 static const struct column losses_columns[] = {
-	L(threads_untracked), L(gaps_switch_out),  L(gaps_switch_in),	   L(wakes_without_waker),
-	L(edges_dropped),     L(stacks_dropped),   L(holders_dropped),	   L(clamped),
-	L(block_unmatched),   L(block_unfinished), L(block_dropped),	   L(samples_dropped),
-	L(faults_dropped),    L(tegra_rejected),   L(identity_violations), L(timeline_lost),
-	L(events_lost),
+	L(threads_untracked), L(gaps_switch_out), L(gaps_switch_in),   L(wakes_without_waker),
+	L(edges_dropped),     L(stacks_dropped),  L(holders_dropped),  L(clamped),
+	L(events_lost),	      L(block_unmatched), L(block_unfinished), L(block_dropped),
+	L(samples_dropped),   L(faults_dropped),  L(tegra_rejected),   L(identity_violations),
+	L(timeline_lost),
 };
 
 static const struct column overhead_columns[] = {

@@ -8,15 +8,17 @@ import subprocess
 import pytest
 
 from harness import TEGRATRACE, run_tool
+from test_target_groups import ID, cgroups, hierarchy, sleep_in
 
 MAN_PAGE = "tools/man/tegratrace.8"
 COMPLETION = "tools/completion/tegratrace"
-SUBCOMMANDS = ("diagnose", "roofline", "doctor")
+SUBCOMMANDS = ("report", "diagnose", "roofline", "doctor")
 TRACE = ""
 
 # Where in the man page the options of each subcommand stand.
 MAN_SECTIONS = {
     TRACE: ("Target", "GPU samples", "Output", "Tracing", "Point on the roofline", "Everywhere"),
+    "report": ("report", "Everywhere"),
     "diagnose": ("diagnose", "Point on the roofline", "Everywhere"),
     "roofline": ("roofline", "Point on the roofline", "Everywhere"),
     "doctor": ("doctor", "Everywhere"),
@@ -134,6 +136,15 @@ def test_completion_of_lists(sleeper):
     assert str(sleeper.pid) in complete("-p", "")
     assert f"1,{sleeper.pid}" in complete("-p", f"1,{sleeper.pid}")
     assert "sleep" in complete("-n", "slee")
+
+
+def test_completion_of_groups():
+    with cgroups(2, f"docker-{ID}.scope", "tt.service") as folders, \
+         sleep_in(folders[0]), sleep_in(folders[1]):
+        assert complete("--container", ID[:5]) == {ID}
+        assert complete("--unit", "tt.") == {"tt.service"}
+        path = folders[1].removeprefix(hierarchy(2))
+        assert complete("--cgroup", path[:-3]) == {path}
 
 
 def test_completion_of_files(tmp_path):

@@ -203,6 +203,8 @@ def test_binary_without_the_page(tmp_path):
     (tmp_path / "page.html").write_text("")
     objects = [name for name in glob.glob(f"{harness.BUILD}/src/*/*.o") if not name.endswith("/report/page.o")]
     names = re.search(r"^LIBS := (.*)$", (root() / "Makefile").read_text(), re.M).group(1).split()
+    if subprocess.run(["pkg-config", "--exists", "libmicrohttpd"], check=False).returncode == 0:
+        names.append("libmicrohttpd")
     libs = subprocess.run(["pkg-config", "--libs", *names], check=True, capture_output=True, text=True).stdout.split()
     subprocess.run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", f"-I{root()}/src", f'-DPAGE_PATH="{tmp_path}/page.html"', "-o", tmp_path / "tool",
                     f"{root()}/src/report/page.c", *objects, *libs, "-liberty", "-lm"],

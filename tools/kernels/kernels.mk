@@ -14,7 +14,7 @@ STATIC_TRIPLET_arm64 := aarch64-linux-gnu
 STATIC_SKEL_amd64 := $(BUILD)/skel/x86
 STATIC_SKEL_arm64 := $(BUILD)/skel/arm64
 STATIC_MAX_BYTES := $(shell echo $$((6 * 1024 * 1024)))
-STATIC_CFLAGS := $(filter-out -g,$(CFLAGS)) -ffunction-sections -fdata-sections \
+STATIC_CFLAGS := $(filter-out -g -DTEGRATRACE_LIVE,$(CFLAGS)) -ffunction-sections -fdata-sections \
 	-ffile-prefix-map=$(CURDIR)=.
 # libdw would load libdebuginfod, which in a static binary brings another libc's: it finds none.
 STATIC_LDFLAGS := -static -Wl,--gc-sections -Wl,--build-id=sha1 -s -Wl,--wrap=dlopen

@@ -3,7 +3,7 @@
 import {known} from './format.js';
 
 export function embedded() {
-  return normal(JSON.parse(document.getElementById('data').textContent));
+  return JSON.parse(document.getElementById('data').textContent);
 }
 
 export function normal(data) {

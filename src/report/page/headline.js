@@ -51,6 +51,18 @@ function gain(verdict) {
     el('div', null, el('strong', null, value), el('span', null, label)))) : null;
 }
 
+// Of a run that goes on; `seconds` of it are there.
+export function measuring(report, seconds, lost) {
+  document.title = visible(lost ? 'connection lost: tegratrace' : 'measuring: tegratrace');
+  return [
+    el('p', {class: 'brand'}, 'tegratrace'),
+    el('p', {class: 'class calm'}, lost ? 'connection lost' : 'measuring'),
+    el('h1', null, lost ? 'tegratrace ended or cannot be reached; the report was not received' : 'The verdict comes at the end of the run'),
+    el('p', {class: 'confidence', role: 'status'}, `${duration(seconds * 1e9)} so far`),
+    facts(report),
+  ];
+}
+
 export function headline(report) {
   const {verdict} = report;
   document.title = visible(`${verdict.class}: tegratrace report`);

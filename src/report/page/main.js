@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 import {block} from './block.js';
-import {embedded} from './data.js';
+import {embedded, normal} from './data.js';
 import {el} from './dom.js';
 import {Flames} from './flames.js';
-import {checklist, evidence, headline, nextSteps} from './headline.js';
+import {checklist, evidence, headline, measuring, nextSteps} from './headline.js';
+import {follow} from './live.js';
 import {cuda, faults, foot, holders, method, processes, sensors} from './method.js';
 import {roofline} from './roofline.js';
 import {threads} from './threads.js';
@@ -50,6 +51,42 @@ function redrawOn() {
   addEventListener('afterprint', paper(false));
 }
 
-fill(embedded());
-draw();
+// While the run goes on there are its curves alone.
+function live() {
+  let last = null;
+  const top = (lost) => document.getElementById('top').replaceChildren(...measuring(last.report, timeline.end(), lost));
+  const section = () => {
+    const drawn = timeline.section(last);
+    document.getElementById('main').replaceChildren(...[drawn].filter(Boolean));
+    timeline.draw();
+  };
+  document.getElementById('foot').replaceChildren(...foot());
+  follow({
+    begin: (data) => {
+      last = data;
+      section();
+      top(false);
+    },
+    series: (data) => {
+      last = data;
+      if (!timeline.update(data))
+        section();
+      top(false);
+    },
+    report: (data) => {
+      last = null;
+      fill(data);
+      draw();
+    },
+    lost: () => last && top(true),
+  });
+}
+
+const data = embedded();
+if (data.live) {
+  live();
+} else {
+  fill(normal(data));
+  draw();
+}
 redrawOn();

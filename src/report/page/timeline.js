@@ -53,7 +53,12 @@ export class Timeline {
     this.drawStrip();
   }
 
-  // New points on the same curves.
+  // Seconds that there are curves for.
+  end() {
+    return this.specs && this.specs.length ? extent(this.specs)[1] : 0;
+  }
+
+  // New points on the same curves; false: there are others to draw.
   update(data) {
     const specs = charts(data);
     this.data = data;
