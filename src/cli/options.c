@@ -54,10 +54,14 @@ enum {
 	KEY_LIVE,
 	KEY_CUDA,
 	KEY_ITER,
+	KEY_TIMELINE,
 	KEY_CONTAINER,
 	KEY_CGROUP,
 	KEY_UNIT,
 };
+
+#define TIMELINE_MB	    ((long)(TIMELINE_LIMIT * sizeof(struct timeline_slice) / 1000000))
+#define TIMELINE_MB_DEFAULT 128L
 
 static const struct argp_child children[] = {
 	{&outputs_argp, 0, NULL, 3}, {&workload_argp, 0, NULL, 5}, {0}};
@@ -110,6 +114,10 @@ static const struct argp_option entries[] = {
 	{"max-threads", KEY_SLOTS, "N", 0, "Threads traced at once (default 16383)", 0},
 	{"user-stacks", KEY_USER_STACKS, NULL, 0,
 	 "Whole user stacks of waits and samples (code built with frame pointers)", 0},
+	{"timeline", KEY_TIMELINE, "MB", OPTION_ARG_OPTIONAL,
+	 "Keep every switch and wakeup of the target too, in at most MB of memory (default 128), "
+	 "for -o, --perfetto and --chrome",
+	 0},
 	{"without", KEY_WITHOUT, "PROBE[,PROBE...]", 0,
 	 "Leave these out: block, faults, samples, cuda, irq, stacks, system", 0},
 	{0},
@@ -256,6 +264,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_USER_STACKS:
 		options->user_stacks = true;
+		return 0;
+	case KEY_TIMELINE:
+		options->timeline_slices =
+			(size_t)(arg ? parse_number(state, arg, 1, TIMELINE_MB, "--timeline")
+				     : TIMELINE_MB_DEFAULT) *
+			1000000 / sizeof(struct timeline_slice);
 		return 0;
 	case KEY_WITHOUT:
 		options->without |= parse_without(state, arg);

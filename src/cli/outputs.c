@@ -7,9 +7,11 @@
 #include "report/csv_session.h"
 #include "report/flamegraph.h"
 #include "report/folded.h"
+#include "report/chrome.h"
 #include "report/html.h"
 #include "report/json.h"
 #include "report/png.h"
+#include "report/perfetto.h"
 
 static int write_folded(FILE *out, const struct session *session, const struct verdict *verdict)
 {
@@ -28,6 +30,11 @@ static int write_folded(FILE *out, const struct session *session, const struct v
 	  "the HTML report", report_html_write, NULL)                                              \
 	X("png", "DIR", 0, "perf_curves.png and roofline_analysis.png in that folder, by gnuplot", \
 	  "the pictures", NULL, png_session_write)                                                 \
+	X("perfetto", "FILE", 0,                                                                   \
+	  "A trace for ui.perfetto.dev: counters, verdict, and with --timeline every switch",      \
+	  "the Perfetto trace", report_perfetto_write, NULL)                                       \
+	X("chrome", "FILE", 0, "The same as a Chrome JSON trace", "the Chrome trace",              \
+	  report_chrome_write, NULL)                                                               \
 	X("folded", "FILE", 0,                                                                     \
 	  "Folded stacks for flame graphs, on- and off-CPU, in microseconds; - for standard "      \
 	  "output",                                                                                \

@@ -190,6 +190,7 @@ static int try_rung(struct tracer *tracer, const struct rung_ops *ops,
 		.interrupts = options->interrupts,
 		.kernel_stacks = options->kernel_stacks,
 		.user_stacks = options->user_stacks,
+		.timeline_bytes = options->timeline_bytes,
 		.slots = tracer->slots,
 		.pid_max = tracer->pid_max,
 	};

@@ -32,6 +32,7 @@ struct tracer_options {
 	bool interrupts;    /* tell interrupts that wake from the tasks they interrupt */
 	bool kernel_stacks; /* of sleeps that are long enough to pay for it */
 	bool user_stacks;
+	uint32_t timeline_bytes; /* ring of the timeline: whole pages, a power of two; 0 = none */
 };
 
 struct tracer;

@@ -239,6 +239,7 @@ static json_t *losses_json(const struct session_losses *losses)
 	json_put(&object, "edges_dropped", json_count(losses->edges_dropped));
 	json_put(&object, "stacks_dropped", json_count(losses->stacks_dropped));
 	json_put(&object, "holders_dropped", json_count(losses->holders_dropped));
+	json_put(&object, "timeline_lost", json_count(losses->timeline_lost));
 	json_put(&object, "events_lost", json_count(losses->events_lost));
 	json_put(&object, "samples_dropped", json_count(losses->samples_dropped));
 	json_put(&object, "faults_dropped", json_count(losses->faults_dropped));

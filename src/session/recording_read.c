@@ -302,6 +302,11 @@ static int check_session(struct reader *reader, const struct session *session)
 		if (!is_time(session->series.points[i].t_ns))
 			return damaged(reader, "a sample lies outside of all time");
 	}
+	for (size_t i = 0; i < session->timeline.n; i++) {
+		if (!is_time(session->timeline.slices[i].start_ns) ||
+		    !is_time(session->timeline.slices[i].ns))
+			return damaged(reader, "an interval lies outside of all time");
+	}
 	if (session->ncpu_holders && !session->cpu_holders_measured)
 		return damaged(reader, "it has holders of CPUs, which were not measured");
 	if (session->faults.series && session->faults.series->interval_ns <= 0)

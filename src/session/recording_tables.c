@@ -35,6 +35,11 @@ static const char *holder_name(int value)
 	return holder_kind_name((enum holder_kind)value);
 }
 
+static const char *state_name(int value)
+{
+	return slice_state_name((enum slice_state)value);
+}
+
 static const char *swap_name(int value)
 {
 	return swap_kind_name((enum swap_kind)value);
@@ -74,6 +79,7 @@ static const struct column losses_columns[] = {
 	L(edges_dropped),     L(stacks_dropped),  L(holders_dropped),  L(clamped),
 	L(events_lost),	      L(block_unmatched), L(block_unfinished), L(block_dropped),
 	L(samples_dropped),   L(faults_dropped),  L(tegra_rejected),   L(identity_violations),
+	L(timeline_lost),
 };
 
 static const struct column overhead_columns[] = {
@@ -372,6 +378,19 @@ static const struct column host_point_columns[] = {
 	F(HP, write_bytes_per_s),  COLUMN("cpu_busy_shares", COLUMN_SHARES, HP, cpu_busy),
 };
 
+#define TS struct timeline_slice
+
+static const struct column timeline_columns[] = {
+	KNOWN(TS, start_ns),
+	KNOWN(TS, ns),
+	F(TS, pid),
+	F(TS, tid),
+	ENUM("state", TS, state, state_name, SLICE_STATES),
+	OR_UNKNOWN(TS, cpu),
+	ENUM("waker_kind", TS, waker_kind, waker_name, WAKER_KINDS),
+	F(TS, waker),
+};
+
 /* Far above what a run can give, so that a hostile file cannot take all memory. */
 #define ROWS_MAX 262144
 
@@ -425,6 +444,11 @@ static const struct table tables[] = {
 	{"host_points",
 	 "CPUs and threads by time, as means over span_ns before t_ns; cpu_busy_shares by CPU.",
 	 HEAP(host_point_columns, host_series.points, host_series.n, HOST_LIMIT)},
+	{"timeline",
+	 "Each interval of each thread in one state, since the window's begin (--timeline); waker, "
+	 "a "
+	 "tid or the number of an interrupt, ended the sleep.",
+	 HEAP(timeline_columns, timeline.slices, timeline.n, TIMELINE_LIMIT)},
 	{"losses", "Counted losses: one row.", ONE(losses_columns)},
 	{"overhead", "What measuring took: one row.", ONE(overhead_columns)},
 };

@@ -26,6 +26,7 @@ struct recording {
 	/* Of each series, what lies in the file. */
 	size_t tegra_points, host_points;
 	unsigned int tegra_merged, host_merged;
+	size_t timeline_slices;
 
 	pthread_t syncer;
 	bool syncing;
@@ -75,6 +76,7 @@ static int fail(struct recording *recording, int err)
 	if (recording->in_transaction)
 		run(recording, "ROLLBACK");
 	recording->in_transaction = false;
+	recording->timeline_slices = SIZE_MAX; /* not known: all of it anew */
 	return code_of(err);
 }
 
@@ -290,6 +292,29 @@ static int extend(struct recording *recording, const struct table *table,
 	return err;
 }
 
+/* So many a batch keep it short: meanwhile the ring that they come from fills. */
+#define TIMELINE_BATCH 20000
+
+/* What is there never changes. What a batch leaves is written in the end. */
+static int extend_timeline(struct recording *recording, const struct table *table,
+			   const struct session *session, size_t limit)
+{
+	size_t n, from = recording->timeline_slices;
+	const char *rows = table_rows(table, session, &n);
+	int err = SQLITE_OK;
+
+	if (from > n) {
+		err = clear(recording, table);
+		from = 0;
+	}
+	if (n - from > limit)
+		n = from + limit;
+	if (!err)
+		err = rows_insert(recording->db, table, rows, from, n);
+	recording->timeline_slices = n;
+	return err;
+}
+
 static bool is_snapshot(const struct table *table)
 {
 	for (size_t i = 0; i < sizeof(snapshots) / sizeof(snapshots[0]); i++) {
@@ -312,6 +337,8 @@ static int write_batch(struct recording *recording, const struct session *sessio
 		else if (!strcmp(table->name, "host_points"))
 			err = extend(recording, table, session, session->host_series.merged,
 				     &recording->host_merged, &recording->host_points);
+		else if (!strcmp(table->name, "timeline"))
+			err = extend_timeline(recording, table, session, TIMELINE_BATCH);
 		else if (!strcmp(table->name, "threads")
 				 ? with_threads
 				 : is_snapshot(table) || !recording->have_first)
@@ -345,7 +372,9 @@ static int write_whole(struct recording *recording, const struct session *sessio
 	int err = begin(recording);
 
 	for (int i = 0; !err && (table = recording_table(i)); i++)
-		err = replace(recording, table, session);
+		err = !strcmp(table->name, "timeline")
+			      ? extend_timeline(recording, table, session, SIZE_MAX)
+			      : replace(recording, table, session);
 	if (!err)
 		err = put_meta(recording, "state", "finished", 0);
 	return err ? err : commit(recording);
