@@ -459,10 +459,12 @@ def test_flame_graph_keyboard(seen):
 
 
 def test_thread_table(seen, live_page):
-    shares = lambda rows: [float(row[4].strip("<% ")) for row in rows if row[4] != "–"]  # noqa: E731
+    """Sorted by the time behind a share: threads live differently long."""
+    delay = {str(row["tid"]): row["runq_wake_ns"] + row["runq_preempt_ns"] for row in live_page[1]["threads"]}
     by_cpu, down, up, filtered = steps_of(seen, "tables", "rows")[:4]
     assert len(by_cpu) == len(live_page[1]["threads"])
-    assert shares(down) == sorted(shares(down), reverse=True) and shares(up) == sorted(shares(up))
+    times = [[delay[row[1]] for row in rows] for rows in (down, up)]
+    assert times[0] == sorted(delay.values(), reverse=True) and times[1] == sorted(delay.values())
     assert len(filtered) == 1 and filtered[0][0].startswith("<script>pwned=1")
 
 

@@ -119,15 +119,22 @@ const steps = {
     }, section);
   },
 
-  frames: (page, {section}) => page.evaluate((id) => [...document.querySelectorAll(`#${id} g.frame`)].map((frame) =>
-    ({name: frame.getAttribute('name'), text: frame.querySelector('title').textContent,
-      width: Number(frame.querySelector('rect').getAttribute('width'))})), section),
+  // Once they stand still.
+  frames: async (page, {section}) => {
+    const read = () => page.evaluate((id) => [...document.querySelectorAll(`#${id} g.frame`)].map((frame) =>
+      ({name: frame.getAttribute('name'), text: frame.querySelector('title').textContent,
+        width: Number(frame.querySelector('rect').getAttribute('width'))})), section);
+    for (let before = null, now = await read(); ; before = now, now = await read()) {
+      if (JSON.stringify(now) === JSON.stringify(before) && now.some(({width}) => width > 0))
+        return now;
+      await page.waitForTimeout(400);
+    }
+  },
 
   click: async (page, {on, text}) => {
     const target = text ? page.locator(on, {hasText: text}) : page.locator(on);
     await target.first().click();
-    // The frames of a flame graph slide in.
-    await page.waitForTimeout(500);
+    await page.waitForTimeout(60);
     return null;
   },
 

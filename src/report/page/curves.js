@@ -122,8 +122,10 @@ const running = (x, host) => chart('running', 'Threads that run or want to', x, 
 function asleep(x, host) {
   const classes = Object.keys(host.offcpu || {});
   const ordered = [...WAITS.filter((cls) => classes.includes(cls)), ...classes.filter((cls) => !WAITS.includes(cls))];
+  // Where only the disk is told apart.
+  const rest = classes.every((cls) => cls === 'disk' || cls === 'other') ? 'anything but the disk' : WAIT_LABELS.other;
   return stacked('asleep', 'Threads asleep, by what they wait for', x, ordered.map((cls) => ({
-    label: WAIT_LABELS[cls] || cls, colour: colour(WAITS.includes(cls) ? cls : 'other'), values: host.offcpu[cls]})), threadsNow, {
+    label: cls === 'other' ? rest : WAIT_LABELS[cls] || cls, colour: colour(WAITS.includes(cls) ? cls : 'other'), values: host.offcpu[cls]})), threadsNow, {
     unit: 'of the target, on average', range: fromZero(1), tick: (v) => digits(v)});
 }
 

@@ -16,7 +16,7 @@ function facts(report) {
   }
   if (known(window.duration_ns))
     list.push(['Window', duration(window.duration_ns)]);
-  if (traced(report))
+  if (traced(report) && known(report.threads_seen))
     list.push(['Threads', count(report.threads_seen)]);
   if (known(window.started_unix_ns))
     list.push(['Start', new Date(window.started_unix_ns / 1e6).toISOString().replace('T', ' ').slice(0, 19) + ' UTC']);

@@ -29,6 +29,7 @@ export function follow(on) {
   const receive = (event, act) => source.addEventListener(event, (message) => act(JSON.parse(message.data)));
   receive('begin', (sent) => {
     data = normal(sent);
+    data.report.verdict.class = 'no verdict yet';
     on.begin(data);
   });
   receive('points', (sent) => {
