@@ -176,8 +176,9 @@ static int make_tables(struct recording *recording, const char *tool)
 		 RECORDING_APPLICATION_ID, RECORDING_VERSION);
 	/* the tables first, so that even a log that was never checkpointed belongs to a recording */
 	if (!err)
-		err = run(recording, "PRAGMA page_size=4096; PRAGMA synchronous=OFF; "
-				     "PRAGMA cache_size=-512");
+		err = run(recording,
+			  "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; "
+			  "PRAGMA cache_size=-512");
 	if (!err)
 		err = run(recording, pragmas);
 	if (!err)
