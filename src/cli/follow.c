@@ -36,6 +36,11 @@ static void take_sample(void *ctx, const struct tegra_sample *sample, const char
 		record_line(follow->record, t_ns, text, len);
 }
 
+void follow_prepare(struct follow *follow)
+{
+	host_watch_prepare(follow->host);
+}
+
 void follow_begin(struct follow *follow, int64_t begin_ns)
 {
 	follow->begin_ns = begin_ns;

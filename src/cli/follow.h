@@ -22,6 +22,9 @@ struct follow {
 int follow_open(struct follow *follow, struct tracer *tracer, struct session *session,
 		struct tegra_source *source, struct record *record);
 
+/* The threads are seeded and the window is not published yet. */
+void follow_prepare(struct follow *follow);
+
 /* The window begins; the source was told so. */
 void follow_begin(struct follow *follow, int64_t begin_ns);
 

@@ -287,6 +287,7 @@ static int begin_window(struct run *run)
 	}
 	if (record_begin(run->record))
 		return EXIT_USAGE;
+	follow_prepare(&run->follow);
 	run_probes_prepare(&run->probes, now_ns());
 	accounts_take_baseline(run->accounts);
 	session->start_ns = now_ns() + PUBLISH_AHEAD_NS;

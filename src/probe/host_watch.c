@@ -135,11 +135,15 @@ static void read_processes(struct host_watch *watch)
 	forget_ended(watch);
 }
 
+void host_watch_prepare(struct host_watch *watch)
+{
+	watch->have_before = !procfs_cpu_totals(&watch->before);
+	read_processes(watch);
+}
+
 void host_watch_begin(struct host_watch *watch, int64_t begin_ns)
 {
 	watch->begin_ns = watch->last_ns = begin_ns;
-	watch->have_before = !procfs_cpu_totals(&watch->before);
-	read_processes(watch);
 }
 
 static float per_second(int64_t count, int64_t span_ns)

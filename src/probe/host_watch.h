@@ -12,6 +12,8 @@ struct host_watch;
 struct host_watch *host_watch_new(struct live_threads *live);
 void host_watch_free(struct host_watch *watch);
 
+/* Reads what the first point is compared with; the threads are seeded. */
+void host_watch_prepare(struct host_watch *watch);
 void host_watch_begin(struct host_watch *watch, int64_t begin_ns);
 
 /* After live_threads_tick(); adds a point when half a second has passed. */
