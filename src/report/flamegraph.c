@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/flame_script.h"
 #include "report/flame_tree.h"
 #include "report/folded.h"
 #include "report/output.h"
@@ -41,7 +42,8 @@ static const char style[] =
 	"svg{font:11px ui-monospace,'DejaVu Sans Mono',monospace;background:#fff}\n"
 	"text{fill:#1a1a1a;pointer-events:none}.h{font:600 17px sans-serif}.s{font:12px "
 	"sans-serif}\n"
-	"rect{stroke:#fff;stroke-width:.4}g.f:hover rect{stroke:#000;stroke-width:1}\n"
+	"rect{stroke:#fff;stroke-width:.4}g.f:hover rect{stroke:#000;stroke-width:1}"
+	"g.f{cursor:pointer}g.m rect{fill:#e6399b;fill-opacity:1}"
 	".root{fill:#d9d9d9}.group{fill:#c6ccd4}.work{fill:#f0a04b}.gpuspin{fill:#e2662f}"
 	".spin{fill:#d9b32e}.gpu{fill:#8cc266}.disk{fill:#c58fd0}.lock{fill:#e58a94}"
 	".thread{fill:#79b8d9}.net{fill:#7fc7b5}.idle{fill:#b9bfd6}.k rect{fill-opacity:.72}\n"
@@ -211,7 +213,9 @@ static void put_head(FILE *out, const struct session *session, const struct verd
 		"<text class=\"s\" x=\"%d\" y=\"43\">%s of stacks. ",
 		*name ? ": " : "", MARGIN, length);
 	put_escaped(out, verdict->headline, strlen(verdict->headline));
-	fputs("</text>\n", out);
+	fprintf(out,
+		"</text>\n<text class=\"s found\" x=\"%d\" y=\"24\" text-anchor=\"end\"></text>\n",
+		WIDTH - MARGIN);
 	put_legend(out);
 }
 
@@ -229,6 +233,7 @@ static int write_svg(FILE *out, const struct flame_tree *tree, const struct sess
 		fprintf(out, "<text class=\"s\" x=\"%d\" y=\"%d\">no stacks were taken</text>\n",
 			MARGIN, height - MARGIN);
 	}
+	fputs(flame_script, out);
 	fputs("</svg>\n", out);
 	return output_finish(out);
 }

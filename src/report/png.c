@@ -18,12 +18,18 @@
 
 static const char signature[] = "\x89PNG\r\n\x1a\n";
 
-void png_quote(FILE *script, const char *text)
+void png_quote(FILE *script, const char *text, int most_chars)
 {
+	int chars = 0;
+
 	fputc('"', script);
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
 
+		if ((c & 0xc0) != 0x80 && chars++ == most_chars) {
+			fputs("...", script);
+			break;
+		}
 		if (c < 0x80 && (isalnum(c) || strchr(" .,:-()/", c)))
 			fputc(c, script);
 		else
@@ -35,11 +41,13 @@ void png_quote(FILE *script, const char *text)
 void png_title(char *title, size_t size, const struct session *session)
 {
 	const char *board = *session->board.module ? session->board.module : session->board.model;
+	const char *source = session->tegra.source, *slash = strrchr(source, '/');
 
 	report_target_name(title, size, session);
-	if (!*title)
-		text_appendf(title, size, "%s",
-			     *session->tegra.source ? session->tegra.source : "tegratrace");
+	if (!*title && slash)
+		text_appendf(title, size, "%s", slash + 1);
+	else if (!*title)
+		text_appendf(title, size, "%s", *source ? source : "tegratrace");
 	if (*board)
 		text_appendf(title, size, " on %s%s", board,
 			     session->board_guessed ? " (told from the lines)" : "");

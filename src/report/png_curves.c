@@ -8,6 +8,9 @@
 /* With fewer points a mark on each: one alone would be no line. */
 #define MARKED_POINTS 80
 
+/* About one for each pixel: more of them would only hide each other. */
+#define ROWS_MAX 1500
+
 #define NARROW_PHASE 0.06 /* of the width: no room for its name */
 
 enum column { TIME = 1, GPU_BUSY, EMC_BUSY, GPU_MHZ, EMC_MHZ, TEMPERATURE, POWER };
@@ -25,8 +28,9 @@ struct picture {
 	const struct session *session;
 	const struct verdict *verdict;
 	bool dated;
-	double end; /* of the time axis */
-	bool begun; /* a plot command */
+	double end;    /* of the time axis */
+	size_t merged; /* points in a row of the data */
+	bool begun;    /* a plot command */
 };
 
 static bool all_dated(const struct tegra_series *series)
@@ -87,28 +91,63 @@ bool png_has_curves(const struct session *session)
 	return false;
 }
 
+struct range {
+	double sum, least, most;
+	int n;
+};
+
+static void put_range(FILE *script, const struct range *range)
+{
+	if (range->n)
+		fprintf(script, " %.6g %.6g %.6g", range->sum / range->n, range->least,
+			range->most);
+	else
+		fputs(" NaN NaN NaN", script);
+}
+
+/* Points [from, to) as one row: the time of the first, and mean, least and most of each column. */
+static void put_row(const struct picture *picture, size_t from, size_t to)
+{
+	const struct tegra_point *points = picture->session->series.points;
+
+	fprintf(picture->script, "%.3f",
+		picture->dated ? value_of(&points[from], TIME) : (double)from);
+	for (enum column column = GPU_BUSY; column <= POWER; column++) {
+		struct range range = {.least = NAN, .most = NAN};
+
+		for (size_t i = from; i < to; i++) {
+			double value = value_of(&points[i], column);
+
+			if (!isfinite(value))
+				continue;
+			range.sum += value;
+			range.least = fmin(range.least, value);
+			range.most = fmax(range.most, value);
+			range.n++;
+		}
+		put_range(picture->script, &range);
+	}
+	fputc('\n', picture->script);
+}
+
 /* A blank line parts the runs of tegrastats: no curve goes over the time between them. */
 static void put_data(const struct picture *picture)
 {
 	const struct tegra_series *series = &picture->session->series;
+	size_t from = 0;
 
 	fputs("$data << END\n", picture->script);
-	for (size_t i = 0; i < series->n; i++) {
-		const struct tegra_point *point = &series->points[i];
+	while (from < series->n) {
+		uint32_t run = series->points[from].run;
+		size_t to = from + 1;
 
-		if (i && point->run != series->points[i - 1].run)
+		if (from && series->points[from - 1].run != run)
 			fputc('\n', picture->script);
-		fprintf(picture->script, "%.3f",
-			picture->dated ? value_of(point, TIME) : (double)i);
-		for (enum column column = GPU_BUSY; column <= POWER; column++) {
-			double value = value_of(point, column);
-
-			if (isfinite(value))
-				fprintf(picture->script, " %.6g", value);
-			else
-				fputs(" NaN", picture->script);
-		}
-		fputc('\n', picture->script);
+		while (to < series->n && to - from < picture->merged &&
+		       series->points[to].run == run)
+			to++;
+		put_row(picture, from, to);
+		from = to;
 	}
 	fputs("END\n", picture->script);
 }
@@ -123,13 +162,21 @@ static void curve(struct picture *picture, enum column column, const char *color
 		  const char *axes)
 {
 	bool marks = picture->session->series.n < MARKED_POINTS;
+	int at = 2 + 3 * ((int)column - GPU_BUSY);
 
 	if (isnan(largest(picture->session, column)))
 		return;
+	if (picture->merged > 1) {
+		next_item(picture);
+		fprintf(picture->script,
+			"$data using 1:%d:%d axes %s with filledcurves fs transparent solid 0.25 "
+			"noborder fc rgb '%s' notitle",
+			at + 1, at + 2, axes, color);
+	}
 	next_item(picture);
-	fprintf(picture->script, "$data using 1:%d axes %s with %s lw 3 %slc rgb '%s' title ",
-		column, axes, marks ? "linespoints" : "lines", marks ? "pt 7 ps 0.9 " : "", color);
-	png_quote(picture->script, name);
+	fprintf(picture->script, "$data using 1:%d axes %s with %s lw 3 %slc rgb '%s' title ", at,
+		axes, marks ? "linespoints" : "lines", marks ? "pt 7 ps 0.9 " : "", color);
+	png_quote(picture->script, name, PNG_LABEL_CHARS);
 }
 
 /* Before the curves: arrows and labels belong to the plot that follows. */
@@ -139,11 +186,11 @@ static void level(const struct picture *picture, double value, const char *color
 	if (!isfinite(value))
 		return;
 	fprintf(picture->script,
-		"set arrow from graph 0,first %.6g to graph 1,first %.6g nohead back lw 2 dt "
+		"set arrow from graph 0,first %.6g to graph 1,first %.6g nohead front lw 2 dt "
 		"(12,8) "
 		"lc rgb '%s'\nset label ",
 		value, value, color);
-	png_quote(picture->script, name);
+	png_quote(picture->script, name, PNG_LABEL_CHARS);
 	fprintf(picture->script,
 		" at graph 0.995,first %.6g right offset 0,%s front font ',14' textcolor rgb "
 		"'%s'\n",
@@ -166,7 +213,7 @@ static void end_panel(struct picture *picture)
 {
 	if (!picture->begun)
 		fputs("set label 2 'not in these samples' at graph 0.5,0.5 center "
-		      "textcolor rgb '#666666'\nplot NaN notitle",
+		      "textcolor rgb '#666666'\nunset ytics\nplot NaN notitle",
 		      picture->script);
 	fputc('\n', picture->script);
 }
@@ -194,7 +241,7 @@ static void phases(const struct picture *picture)
 		if ((to - from) / picture->end < NARROW_PHASE)
 			continue;
 		fprintf(picture->script, "set label ");
-		png_quote(picture->script, phase->name);
+		png_quote(picture->script, phase->name, PNG_LABEL_CHARS);
 		fprintf(picture->script,
 			" at %.6g,graph 0.95 left offset 0.5,0 font ',14' textcolor rgb "
 			"'#555555'\n",
@@ -230,9 +277,9 @@ static void titles(const struct picture *picture)
 
 	png_title(title, sizeof(title), picture->session);
 	fputs("set label ", picture->script);
-	png_quote(picture->script, title);
+	png_quote(picture->script, title, PNG_TITLE_CHARS);
 	fputs(" at screen 0.08,0.975 left font ',21'\nset label ", picture->script);
-	png_quote(picture->script, picture->verdict->headline);
+	png_quote(picture->script, picture->verdict->headline, PNG_HEADLINE_CHARS);
 	fputs(" at screen 0.08,0.948 left font ',15' textcolor rgb '#444444'\n", picture->script);
 }
 
@@ -343,6 +390,7 @@ static void set_end(struct picture *picture)
 	const struct tegra_series *series = &picture->session->series;
 
 	picture->dated = all_dated(series);
+	picture->merged = (series->n + ROWS_MAX - 1) / ROWS_MAX;
 	picture->end = picture->dated ? value_of(&series->points[series->n - 1], TIME)
 				      : (double)series->n - 1;
 	if (!(picture->end > 0))

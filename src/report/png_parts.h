@@ -15,9 +15,14 @@
 
 /*
  * Text as a string of gnuplot's. Of a hostile name nothing but letters, digits, blanks and a few
- * plain signs reaches its parser: the rest is octal, so no quote, macro or command can begin.
+ * plain signs reaches its parser: the rest is octal, so no quote, macro or command can begin. Cut to
+ * `most_chars`.
  */
-void png_quote(FILE *script, const char *text);
+void png_quote(FILE *script, const char *text, int most_chars);
+
+#define PNG_LABEL_CHARS	   60
+#define PNG_TITLE_CHARS	   105 /* what a line of the picture holds in that size */
+#define PNG_HEADLINE_CHARS 155
 
 /* The first line of a picture: what was measured, on what. */
 void png_title(char *title, size_t size, const struct session *session);

@@ -102,7 +102,7 @@ static void put_roof(FILE *script, const struct roof *roof, const struct rooflin
 	fprintf(script, "set arrow from %.6g,%.6g to %.6g,%.6g nohead lw %s lc rgb '%s'\n", from,
 		roof->flops, r->x1, roof->flops, own ? "4" : "2", own ? INK : FADE);
 	fputs("set label ", script);
-	png_quote(script, name);
+	png_quote(script, name, PNG_LABEL_CHARS);
 	fprintf(script, " at graph 1.01,graph %.4f left font ',%d' textcolor rgb '%s'\n",
 		roof->label, own ? 16 : 14, own ? INK : "#777777");
 	if (input->now.dram > 0)
@@ -123,7 +123,7 @@ static void name_ridge(FILE *script, const struct roofline_input *input,
 		return;
 	snprintf(name, sizeof(name), "ridge: %.3g FLOP/byte", point->ridge[input->precision]);
 	fputs("set label ", script);
-	png_quote(script, name);
+	png_quote(script, name, PNG_LABEL_CHARS);
 	fprintf(script, " at %.6g,graph 0.02 left offset 0.6,0 font ',14' textcolor rgb '%s'\n",
 		point->ridge[input->precision], INK);
 }
@@ -143,7 +143,7 @@ static void put_point(FILE *script, const struct roofline_input *input,
 			"set arrow from graph 0,first %.6g to graph 1,first %.6g nohead lw 3 "
 			"dt 2 lc rgb '" RED "'\nset label ",
 			point->flops, point->flops);
-		png_quote(script, name);
+		png_quote(script, name, PNG_LABEL_CHARS);
 		fprintf(script,
 			" at graph 0.02,first %.6g left offset 0,0.8 textcolor rgb '" RED "'\n",
 			point->flops);
@@ -155,10 +155,13 @@ static void put_point(FILE *script, const struct roofline_input *input,
 			"rgb "
 			"'" RED "'\n",
 			point->intensity, point->flops, point->intensity, roof);
-	snprintf(name, sizeof(name), "%s of the roof (%s)",
-		 roofline_format_share(share, sizeof(share), point->share_of_roof), rate);
+	if (isfinite(point->share_of_roof))
+		snprintf(name, sizeof(name), "%s of the roof (%s)",
+			 roofline_format_share(share, sizeof(share), point->share_of_roof), rate);
+	else
+		snprintf(name, sizeof(name), "%s, its roof is unknown", rate);
 	fputs("set label ", script);
-	png_quote(script, name);
+	png_quote(script, name, PNG_LABEL_CHARS);
 	fprintf(script,
 		" at %.6g,%.6g left offset 1.8,-1.1 font ',17' textcolor rgb '" RED
 		"' point pt 7 ps 3 lc rgb '" RED "' front boxed\n",
@@ -176,7 +179,7 @@ static void put_dram(FILE *script, const char *comma, double bytes_per_s, double
 	snprintf(name, sizeof(name), "%s: %s", what, rate);
 	fprintf(script, "%s(x <= %.6g ? x * %.6g : 1/0) with lines %s title ", comma,
 		peak / bytes_per_s, bytes_per_s, style);
-	png_quote(script, name);
+	png_quote(script, name, PNG_LABEL_CHARS);
 }
 
 static void put_titles(FILE *script, const struct session *session, const struct verdict *verdict)
@@ -189,9 +192,9 @@ static void put_titles(FILE *script, const struct session *session, const struct
 		text_appendf(title, sizeof(title), ": %s", session->workload.model);
 	roofline_words(&verdict->roofline_input, &verdict->roofline_point, &words);
 	fputs("set label ", script);
-	png_quote(script, title);
+	png_quote(script, title, PNG_TITLE_CHARS);
 	fputs(" at screen 0.08,0.965 left font ',20'\nset label ", script);
-	png_quote(script, words.headline);
+	png_quote(script, words.headline, PNG_HEADLINE_CHARS);
 	fputs(" at screen 0.08,0.925 left font ',15' textcolor rgb '#444444'\n", script);
 }
 
@@ -223,6 +226,10 @@ void png_roofline(FILE *script, const struct session *session, const struct verd
 		put_roof(script, &roofs.roof[i], input, &r);
 	name_ridge(script, input, point);
 	put_point(script, input, point);
+	if (!roofs.n || !(input->now.dram > 0))
+		fputs("set label 'Not all ceilings of this board are known: give --peak-flops and "
+		      "--peak-bw' at graph 0.5,0.96 center textcolor rgb '#666666'\n",
+		      script);
 	fputs("plot NaN notitle", script);
 	put_dram(script, ", ", input->now.dram, peak, "lw 4 lc rgb '" INK "'", "DRAM");
 	put_dram(script, ", ", input->now.dram_practical, peak, "lw 2 dt (12,8) lc rgb '" FADE "'",

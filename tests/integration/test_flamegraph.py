@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The flame graph as a picture: sound XML whatever the names, and widths that are the folded stacks."""
 import collections
+import re
+import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -65,8 +68,8 @@ def test_nothing_but_shapes_and_text(drawn):
     """No name became an element, and nothing is fetched."""
     text = (drawn / "graph.svg").read_text()
     assert {element.tag for element in ET.fromstring(text.encode()).iter()} == {
-        SVG + tag for tag in ("svg", "style", "g", "title", "rect", "text")}
-    assert "href" not in text and "url(" not in text
+        SVG + tag for tag in ("svg", "style", "g", "title", "rect", "text", "script")}
+    assert text.count("<script") == 1 and "href" not in text and "url(" not in text
     assert not any(ord(c) < 32 and c != "\n" for c in text)
 
 
@@ -116,3 +119,40 @@ def test_no_stacks(tmp_path):
                               "--", "sleep", "0.2")
     assert result.status == 0, result.err
     assert "no stacks were taken" in "".join(ET.parse(tmp_path / "graph.svg").getroot().itertext())
+
+
+@pytest.fixture(scope="module")
+def browse(drawn):
+    """The text of the picture inside a page of Chromium, after a script has used it."""
+    if not shutil.which("chromium"):
+        pytest.skip("no chromium: apt-get install chromium")
+
+    def run(script):
+        svg = (drawn / "graph.svg").read_text().partition("?>")[2]
+        (drawn / "page.html").write_text(f'<!doctype html><meta charset="utf-8">{svg}<script>{script}</script>')
+        done = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+                               f"--user-data-dir={drawn}/chromium", (drawn / "page.html").as_uri()],
+                              capture_output=True, text=True, check=True, timeout=harness.LIMIT)
+        return done.stdout
+    return run
+
+
+def test_click_zooms(browse):
+    """The frame and what it stands on take the whole width, its neighbours none."""
+    page = browse("""
+        const of = (name) => [...document.querySelectorAll('g.f')].find(
+            (g) => g.querySelector('title').textContent.startsWith(name + ' ('));
+        of('a:b_c').querySelector('rect').dispatchEvent(new MouseEvent('click', {bubbles: true}));
+        document.title = ['all', 'a:b_c', '<!--'].map((name) =>
+            of(name).style.display || Math.round(of(name).querySelector('rect').getAttribute('width')));
+    """)
+    assert "<title>1180,1180,none</title>" in page
+
+
+def test_search_adds_up(browse, drawn):
+    """The share of all stacks with that frame, each counted once."""
+    page = browse("prompt = () => 'A:B_C'; dispatchEvent(new KeyboardEvent('keydown', {key: 'f', ctrlKey: true}));")
+    total = sum(us for _, us in stacks(drawn))
+    us = sum(us for names, us in stacks(drawn) if any("a:b_c" in name for name in names))
+    shown = re.search(r"A:B_C: ([0-9.]+) %", page)
+    assert us > 0 and float(shown.group(1)) == pytest.approx(100 * us / total, abs=0.01)

@@ -265,3 +265,12 @@ def test_symbolic_link(tmp_path):
 def test_one_log_only(tmp_path):
     result = harness.run_tool("diagnose", "--png", tmp_path, "a", "b")
     assert result.status == 2 and "--png takes one log" in result.error_line()
+
+
+def test_more_points_than_pixels(tmp_path):
+    """GPU load of 0 and 60 % in turns: a line at their mean, and a paler band from one to the other."""
+    pictures, result = draw(tmp_path, [LINE.format(**{**QUIET, "emc": 0, "gpu": i % 2 * 60}) for i in range(6000)])
+    picture = Picture(pictures / "perf_curves.png")
+    band = [picture.covered(picture.y(USE, percent / 116), (0xbf, 0xdc, 0xec)) for percent in (10, 20, 40, 50)]
+    assert result.status == 0 and picture.covered(picture.y(USE, 30 / 116), BLUE) > 0.95
+    assert min(band) > 0.9
