@@ -51,9 +51,11 @@ RUNGS    := sched_btf sched_tracepoint block_tracepoint sampler fault_events cud
 SKELS    := $(RUNGS:%=$(BUILD)/%.skel.h)
 # In a source archive (make dist) they are ready: no clang or bpftool is needed.
 READY_SKELS := $(wildcard bpf/skel)
-GENERATED := $(SKELS) $(BUILD)/build_version.h $(BUILD)/perfetto.pb-c.h
+# Generated from src/report/perfetto.proto.
+PROTO    := $(BUILD)/skel/perfetto.pb-c
+GENERATED := $(SKELS) $(BUILD)/build_version.h $(PROTO).h
 SRCS     := $(sort $(wildcard src/*/*.c))
-OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(BUILD)/perfetto.pb-c.o
+OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(PROTO).o
 LIBOBJS  := $(filter-out $(BUILD)/src/cli/main.o,$(OBJS))
 UNIT     := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/test_*.c)))
 WORKLOADS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/workloads/*.c)))
@@ -120,12 +122,18 @@ $(BUILD)/build_version.h: FORCE
 	$(Q)echo '#define TEGRATRACE_VERSION "$(VERSION)"' | cmp -s - $@ || \
 		echo '#define TEGRATRACE_VERSION "$(VERSION)"' > $@
 
-$(BUILD)/perfetto.pb-c.c $(BUILD)/perfetto.pb-c.h &: src/report/perfetto.proto
+ifeq ($(READY_SKELS),)
+$(PROTO).c $(PROTO).h &: src/report/perfetto.proto
 	$(call msg,PROTO,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)protoc-c --proto_path=$(<D) --c_out=$(BUILD) $(<F)
+	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $(<F)
+else
+$(PROTO).%: bpf/skel/perfetto.pb-c.%
+	$(Q)mkdir -p $(@D)
+	$(Q)cp $< $@
+endif
 
-$(BUILD)/perfetto.pb-c.o: $(BUILD)/perfetto.pb-c.c
+$(PROTO).o: $(PROTO).c | $(PROTO).h
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
 

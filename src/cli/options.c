@@ -115,8 +115,8 @@ static const struct argp_option entries[] = {
 	{"user-stacks", KEY_USER_STACKS, NULL, 0,
 	 "Whole user stacks of waits and samples (code built with frame pointers)", 0},
 	{"timeline", KEY_TIMELINE, "MB", OPTION_ARG_OPTIONAL,
-	 "Keep every switch and wakeup of the target too, in at most MB of memory (default 128), "
-	 "for -o, --perfetto and --chrome",
+	 "Keep every interval of every thread too, in at most MB of memory (default 128): for "
+	 "recordings and traces",
 	 0},
 	{"without", KEY_WITHOUT, "PROBE[,PROBE...]", 0,
 	 "Leave these out: block, faults, samples, cuda, irq, stacks, system", 0},

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfetto.pb-c.h"
 #include "report/output.h"
 #include "report/trace.h"
+#include "skel/perfetto.pb-c.h"
 
 /* Kinds of track, above the number. */
 #define PROCESS_TRACK (1ULL << 32)

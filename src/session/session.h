@@ -238,7 +238,7 @@ struct session_losses {
 	int64_t block_dropped;	  /* requests or rows that a full or busy table did not take */
 	int64_t samples_dropped;
 	int64_t faults_dropped; /* faults whose mapping was not kept; they are counted */
-	int64_t timeline_lost; /* intervals not in the timeline; unknown without one */
+	int64_t timeline_lost;	/* intervals not in the timeline; unknown without one */
 	int64_t tegra_rejected;
 	int64_t identity_violations; /* threads whose sums differ from wall; must be 0 */
 };

@@ -36,12 +36,12 @@ static-workloads: $(STATIC)/$(STATIC_ARCH)/tegratrace-counts $(KERNELS_LOADS:%=$
 
 # $(1): Debian architecture, $(2): GNU triplet. The libraries are Debian's, of that architecture.
 define static_rules
-$(STATIC)/$(1)/%.o: %.c | $(RUNGS:%=$(STATIC_SKEL_$(1))/%.skel.h) $(BUILD)/build_version.h $(BUILD)/perfetto.pb-c.h
+$(STATIC)/$(1)/%.o: %.c | $(RUNGS:%=$(STATIC_SKEL_$(1))/%.skel.h) $(BUILD)/build_version.h $(PROTO).h
 	$$(call msg,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$(2)-gcc -I$(STATIC_SKEL_$(1)) $$(STATIC_CFLAGS) -MMD -MP -c $$< -o $$@
 
-$(STATIC)/$(1)/perfetto.pb-c.o: $(BUILD)/perfetto.pb-c.c
+$(STATIC)/$(1)/perfetto.pb-c.o: $(PROTO).c | $(PROTO).h
 	$$(call msg,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$(2)-gcc $$(STATIC_CFLAGS) -MMD -MP -c $$< -o $$@

@@ -43,7 +43,7 @@ deb: static
 		$(STATIC_ARCH) $(STATIC)/tegratrace-$(STATIC_ARCH) $(PACKAGES)
 
 ifeq ($(READY_SKELS),)
-dist: $(foreach arch,$(BPF_ARCHES),$(RUNGS:%=$(BUILD)/skel/$(arch)/%.skel.h)) | $(PAGE)
+dist: $(foreach arch,$(BPF_ARCHES),$(RUNGS:%=$(BUILD)/skel/$(arch)/%.skel.h)) $(PROTO).c $(PROTO).h | $(PAGE)
 	$(Q)VERSION=$(VERSION) BUILD=$(BUILD) PAGE=$(PAGE) tools/packaging/dist.sh $(PACKAGES) $(patsubst $(BUILD)/%,%,$^)
 else
 dist:
