@@ -16,6 +16,7 @@ PKG_CONFIG ?= pkg-config
 PREFIX    ?= /usr/local
 V         ?= 0
 SAN       ?=
+PAGE      ?= $(BUILD)/page.html
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -31,13 +32,16 @@ BPF_ARCHES := x86 arm64
 VERSION := $(shell tools/version.sh)
 # The time that built things bear, so that two builds give the same bytes.
 export SOURCE_DATE_EPOCH ?= $(shell tools/version.sh --date)
-LIBS := libbpf libdw libelf zlib jansson
+LIBS := libbpf libdw libelf zlib jansson sqlite3 libprotobuf-c
+# --live is left out where it is missing.
+LIVE_LIBS := $(shell $(PKG_CONFIG) --exists libmicrohttpd && echo libmicrohttpd)
 
 WARN     := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
 CFLAGS   ?= -O2 -g
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Isrc -I. -Ibpf -I$(BUILD) $(WARN) $(SAN) \
-	$(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null) -DSCHEMA_PATH='"src/report/schema.json"'
-LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null) -liberty -lm
+	$(shell $(PKG_CONFIG) --cflags $(LIBS) $(LIVE_LIBS) 2>/dev/null) -DSCHEMA_PATH='"src/report/schema.json"' \
+	-DPAGE_PATH='"$(PAGE)"' $(LIVE_LIBS:%=-DTEGRATRACE_LIVE)
+LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS) $(LIVE_LIBS) 2>/dev/null) -liberty -lm
 # v2: the arm64 JIT has no atomic with a result before 5.18
 # No build path in the objects, so that two builds give the same bytes.
 BPFFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -Wall -Wextra -Werror \
@@ -47,9 +51,9 @@ RUNGS    := sched_btf sched_tracepoint block_tracepoint sampler fault_events cud
 SKELS    := $(RUNGS:%=$(BUILD)/%.skel.h)
 # In a source archive (make dist) they are ready: no clang or bpftool is needed.
 READY_SKELS := $(wildcard bpf/skel)
-GENERATED := $(SKELS) $(BUILD)/build_version.h
+GENERATED := $(SKELS) $(BUILD)/build_version.h $(BUILD)/perfetto.pb-c.h
 SRCS     := $(sort $(wildcard src/*/*.c))
-OBJS     := $(SRCS:%.c=$(BUILD)/%.o)
+OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(BUILD)/perfetto.pb-c.o
 LIBOBJS  := $(filter-out $(BUILD)/src/cli/main.o,$(OBJS))
 UNIT     := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/test_*.c)))
 WORKLOADS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/workloads/*.c)))
@@ -72,7 +76,7 @@ LIBBPF_VERSION := $(shell $(PKG_CONFIG) --modversion libbpf 2>/dev/null)
 ifneq ($(filter 0.%,$(LIBBPF_VERSION)),)
 $(error libbpf $(LIBBPF_VERSION) is too old, 1.0 or newer is needed: install the .deb or copy the 	static binary, both made with make deb on another machine, or set PKG_CONFIG_PATH to a newer libbpf)
 endif
-$(error libbpf >= 1.0, libdw, libelf, zlib and jansson are needed: sudo tools/install-deps.sh build)
+$(error libbpf >= 1.0, libdw, libelf, zlib, jansson, sqlite3 and protobuf-c are needed: sudo tools/install-deps.sh build)
 endif
 endif
 
@@ -116,12 +120,29 @@ $(BUILD)/build_version.h: FORCE
 	$(Q)echo '#define TEGRATRACE_VERSION "$(VERSION)"' | cmp -s - $@ || \
 		echo '#define TEGRATRACE_VERSION "$(VERSION)"' > $@
 
+$(BUILD)/perfetto.pb-c.c $(BUILD)/perfetto.pb-c.h &: src/report/perfetto.proto
+	$(call msg,PROTO,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)protoc-c --proto_path=$(<D) --c_out=$(BUILD) $(<F)
+
+$(BUILD)/perfetto.pb-c.o: $(BUILD)/perfetto.pb-c.c
+	$(call msg,CC,$@)
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
+
 $(BUILD)/%.o: %.c | $(GENERATED)
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/src/report/schema.o: src/report/schema.json
+
+$(BUILD)/src/report/page.o: $(PAGE)
+
+# An empty page is tried again: npm, or the network, may be there now.
+$(PAGE): $(wildcard src/report/page/*.*) tools/build-page.sh $(if $(shell test -s $(PAGE) || echo FORCE),FORCE)
+	$(call msg,PAGE,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)tools/build-page.sh $@
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(LIBOBJS)
 	$(call msg,CC,$@)

@@ -217,6 +217,21 @@ struct tt_losses {
 	__u64 stacks;	 /* stack that was due and could not be taken or kept */
 	__u64 holders;	 /* run-queue delay whose holder could not be kept */
 	__u64 events;	 /* of the scheduler, of any task, that did not fit into the ring */
+	__u64 slices;	 /* of the timeline, that did not fit into its ring */
+};
+
+/*
+ * One interval that a thread spent in one state, as it was added to its sums: nothing else has to be
+ * known to place it, so a lost one costs itself alone.
+ */
+struct tt_slice {
+	__u64 start_ns;
+	__u64 ns;
+	__u32 tid;
+	__u32 tgid;
+	__u32 waker;  /* TT_WAKER that ended it; 0 unless it is a sleep that a wakeup ended */
+	__u16 cpu;    /* where it ended */
+	__u16 bucket; /* enum tt_bucket */
 };
 
 #endif /* __TEGRATRACE_ABI_H */

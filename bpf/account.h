@@ -10,6 +10,9 @@
 #define __TEGRATRACE_ACCOUNT_H
 
 #include "target.h"
+#ifndef TT_IN_USER_SPACE
+#include "timeline.h"
+#endif
 #include "thread_state.h"
 #include "waker.h"
 

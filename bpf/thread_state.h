@@ -49,6 +49,11 @@ static __always_inline __u32 tt_hist_index(__u64 ns)
 	return i < TT_HIST_BUCKETS ? i : TT_HIST_BUCKETS - 1;
 }
 
+/* Whoever includes this may keep each interval. */
+#ifndef TT_KEEP_SLICE
+#define TT_KEEP_SLICE(t, start, length, held, now_held)
+#endif
+
 /*
  * Close the interval held with `bucket` and open `next` at now. An event older than the last
  * transition (clocks of two CPUs, a race) is taken as 0 ns long and never moves t_last back.
@@ -66,6 +71,7 @@ static __always_inline __u64 tt_charge(struct tt_thread *t, __u64 now, __u64 beg
 		t->clamped++;
 	}
 	t->ns[bucket & (TT_BUCKET_SLOTS - 1)] += d;
+	TT_KEEP_SLICE(t, last - d, d, bucket, next);
 	t->t_last_ns = last;
 	t->bucket = next;
 	return d;
@@ -217,11 +223,9 @@ static __always_inline __u32 tt_commit_wake(struct tt_thread *t, __u64 now, __u3
 {
 	t->wakes++;
 	t->woken_ns = now;
-	if (!pend) {
+	t->last_waker = pend ? pend & ~TT_PEND : TT_WAKER(TT_WAKER_UNSEEN, 0);
+	if (!pend)
 		t->gap_waker++;
-		return TT_WAKER(TT_WAKER_UNSEEN, 0);
-	}
-	t->last_waker = pend & ~TT_PEND;
 	return t->last_waker;
 }
 

@@ -107,6 +107,10 @@ for what in none sync all bpftrace; do
 	done | xargs printf "%-10s  cuStreamSynchronize %7.0f   cuLaunchKernel %7.0f\n" "$what"
 done
 
+echo
+echo "== slowdown of whole programs, traced against alone, median of ${PAIRS:-7} pairs =="
+/usr/bin/python3 tests/bench/slowdown.py "$build/tegratrace" "$workloads" "${PAIRS:-7}" 1.5
+
 corpus=${TEGRATRACE_CORPUS:-../shared/corpus}/tegrastats/logs
 if [ -d "$corpus" ]; then
 	echo

@@ -83,7 +83,7 @@ python_tests() { # NAME FOLDER
 	echo "        $1: $tests tests, $((f + e)) failed, $s skipped"
 }
 
-sanitized=(SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" BUILD="$build/asan")
+sanitized=(SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" BUILD="$build/asan" PAGE="$build/page.html")
 for part in "${@:-all}"; do
 	case $part in all | format | build | bpf | unit | asan | fuzz | integration | packages | kernels) ;;
 	*)
@@ -102,7 +102,8 @@ wants() {
 parts=("${@:-all}")
 
 wants format && check "clang-format" make -s check-format
-wants build && check "build with clang, no warnings" make -s CC=clang BUILD="$build/clang"
+wants build && check "build with clang, no warnings" make -s CC=clang BUILD="$build/clang" \
+	PAGE="$build/page.html"
 wants bpf && check "BPF objects suit stock Jetson kernels" tools/check-bpf.sh "$build"/sched_*.bpf.o \
 	"$build"/block_*.bpf.o "$build"/sampler.bpf.o "$build"/fault_events.bpf.o "$build"/cuda.bpf.o
 # A kernel that the table does not have is reported, and passes.

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Installs what building and testing needs, from Debian's or Ubuntu's own packages, and nothing that
-# is there already. Usage: tools/install-deps.sh [build|test|bench|packages]...
+# is there already. Usage: tools/install-deps.sh [build|test|bench|packages|page]...
 set -eu
 
-test='libcmocka-dev clang-format python3-pytest python3-jsonschema procps util-linux e2fsprogs fio mandoc'
-build='gcc make clang llvm pkg-config libbpf-dev libdw-dev libiberty-dev libelf-dev zlib1g-dev libjansson-dev'
+test='libcmocka-dev clang-format python3-pytest python3-jsonschema procps util-linux e2fsprogs fio mandoc gnuplot-nox protobuf-compiler'
+build='gcc make clang llvm pkg-config libbpf-dev libdw-dev libiberty-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libmicrohttpd-dev libprotobuf-c-dev protobuf-c-compiler'
 bench='libbpf-tools'
+page='nodejs npm'
 # What a static binary of this architecture wants more, and what packs.
 packages='libbz2-dev liblzma-dev xz-utils'
 
@@ -17,8 +18,9 @@ for set in "${@:-build}"; do
 	test) wanted="$wanted $test" ;;
 	bench) wanted="$wanted $bench" ;;
 	packages) wanted="$wanted $packages" ;;
+	page) wanted="$wanted $page" ;;
 	*)
-		echo "install-deps: unknown set '$set': build, test, bench or packages" >&2
+		echo "install-deps: unknown set '$set': build, test, bench, packages or page" >&2
 		exit 2
 		;;
 	esac
@@ -30,6 +32,10 @@ installed() {
 
 missing=
 for package in $wanted; do
+	# Node.js often comes from elsewhere.
+	case $package in
+	nodejs | npm) command -v npm >/dev/null && continue ;;
+	esac
 	installed "$package" || missing="$missing $package"
 done
 # Debian has a package bpftool; Ubuntu keeps it in its linux-tools.
@@ -41,11 +47,16 @@ if ! "$(dirname "$0")/find-bpftool.sh" >/dev/null 2>&1; then
 	fi
 fi
 # perf serves one test of living beside other tools, libclang-rt the fuzzers, man-db and lintian
-# look at documents and packages: none is a must.
+# look at documents and packages, npm bundles the page of the HTML report, chromium tests it: none is
+# a must.
 case " $wanted " in
 *" libcmocka-dev "*)
 	command -v perf >/dev/null || optional=linux-perf
 	installed libclang-rt-dev || optional="${optional:-} libclang-rt-dev"
+	command -v npm >/dev/null || optional="${optional:-} nodejs npm"
+	# Ubuntu's package is a wrapper around a snap.
+	command -v chromium >/dev/null || grep -q '^ID=ubuntu' /etc/os-release ||
+		optional="${optional:-} chromium fonts-dejavu-core"
 	installed man-db || optional="${optional:-} man-db"
 	;;
 esac

@@ -29,6 +29,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_STACK = 23,
+	BPF_MAP_TYPE_RINGBUF = 27, /* since 5.8 */
 };
 
 /* enums, uapi/linux/bpf.h */
@@ -36,6 +37,7 @@ enum bpf_map_type {
 #define BPF_NOEXIST	 1
 #define BPF_F_MMAPABLE	 (1U << 10)
 #define BPF_F_USER_STACK (1ULL << 8)
+#define BPF_RB_NO_WAKEUP (1ULL << 0)
 
 /* Looked up in the kernel's BTF, to know whether it has the helper (5.15, dd6e10fbd9fb). */
 enum bpf_func_id {

@@ -62,6 +62,15 @@ void msg_note(const char *format, ...)
 	va_end(args);
 }
 
+void msg_say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_line("", format, args);
+	va_end(args);
+}
+
 void msg_vdebug(const char *format, va_list args)
 {
 	if (verbose)

@@ -18,6 +18,9 @@ void msg_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "tegratrace: ...": dropped with msg_set_quiet. */
 void msg_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same, also when quiet: what was asked for. */
+void msg_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Only with -v. */
 void msg_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void msg_vdebug(const char *format, va_list args);

@@ -16,11 +16,13 @@
 #include "tegra/log.h"
 #include "tegra/sample_json.h"
 
-enum { KEY_JSON = 2000, KEY_CSV, KEY_SAMPLES, KEY_EXPLAIN, KEY_INTERVAL };
+enum { KEY_JSON = 2000, KEY_HTML, KEY_PNG, KEY_CSV, KEY_SAMPLES, KEY_EXPLAIN, KEY_INTERVAL };
 
 struct settings {
 	bool json;
 	const char *json_file;
+	const char *html_file;	/* NULL: none */
+	const char *png_folder; /* likewise */
 	bool csv, samples;
 	enum csv_form form;
 	bool verbose, explain;
@@ -45,6 +47,10 @@ static const struct argp_child children[] = {{&workload_argp, 0, NULL, 5}, {0}};
 static const struct argp_option entries[] = {
 	{"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
 	 "One JSON object a log, on standard output without FILE", 0},
+	{"html", KEY_HTML, "FILE", 0,
+	 "The report of one log as a page with curves, for any browser, also offline", 0},
+	{"png", KEY_PNG, "DIR", 0,
+	 "perf_curves.png and roofline_analysis.png of one log in that folder, by gnuplot", 0},
 	{"csv", KEY_CSV, "FORM", OPTION_ARG_OPTIONAL,
 	 "The samples as CSV instead of a verdict: own (default), seed or jtop columns", 0},
 	{"samples", KEY_SAMPLES, NULL, 0, "Every sample as one JSON object a line instead", 0},
@@ -66,6 +72,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		settings->json = true;
 		settings->json_file = arg;
+		return 0;
+	case KEY_HTML:
+		settings->html_file = arg;
+		return 0;
+	case KEY_PNG:
+		settings->png_folder = arg;
 		return 0;
 	case KEY_CSV:
 		settings->csv = true;
@@ -170,6 +182,7 @@ int diagnose_command(int argc, char **argv)
 	static const struct argp argp = {entries,  parse_option, "LOG...", doc,
 					 children, NULL,	 NULL};
 	struct settings settings = {.interval_ms = NAN};
+	struct outputs_wanted wanted = {0};
 	struct output output;
 	int status, worst = EXIT_OK;
 
@@ -177,7 +190,17 @@ int diagnose_command(int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &settings))
 		return EXIT_USAGE;
-	status = output_open(&output, settings.json, settings.json_file, NULL);
+	if ((settings.html_file || settings.png_folder) && settings.logs[1]) {
+		msg_error("--%s takes one log: it shows one run",
+			  settings.html_file ? "html" : "png");
+		return EXIT_USAGE;
+	}
+	if (settings.json)
+		wanted.path[output_form_number("json")] =
+			settings.json_file ? settings.json_file : "-";
+	wanted.path[output_form_number("html")] = settings.html_file;
+	wanted.path[output_form_number("png")] = settings.png_folder;
+	status = output_open(&output, &wanted);
 	if (status)
 		return status;
 	for (char **log = settings.logs; *log; log++) {

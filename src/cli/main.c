@@ -8,6 +8,7 @@
 #include "base/msg.h"
 #include "cli/diagnose_command.h"
 #include "cli/doctor.h"
+#include "cli/report_command.h"
 #include "cli/roofline_command.h"
 #include "cli/run.h"
 #include "report/schema.h"
@@ -19,6 +20,7 @@ static const struct {
 } subcommands[] = {
 	{"doctor", "tegratrace doctor", doctor_command},
 	{"diagnose", "tegratrace diagnose", diagnose_command},
+	{"report", "tegratrace report", report_command},
 	{"roofline", "tegratrace roofline", roofline_command},
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/msg.h"
 #include "base/text.h"
+#include "cli/live.h"
 #include "cli/probes.h"
 #include "cli/version.h"
 #include "cli/workload_options.h"
@@ -22,6 +23,7 @@ static const char doc[] =
 	"\n"
 	"  sudo tegratrace -p PID -d 30      attach to a running process for 30 s\n"
 	"  sudo tegratrace -- ./infer ARGS   start a command and trace it to its end\n"
+	"  tegratrace report RUN.ttr         a recording (-o RUN.ttr) again, in every form\n"
 	"  tegratrace diagnose LOG           a verdict from a tegrastats log, no root\n"
 	"  tegratrace roofline --help        the ceilings of a module, and a point below them\n"
 	"  tegratrace doctor                 what this kernel and board can measure\n"
@@ -33,7 +35,7 @@ static const char doc[] =
 	"command could run: 125, 126 not executable, 127 not found.";
 
 static const char args_doc[] = "-p PID[,PID...]\n-n NAME\n--container ID\n--cgroup PATH\n--unit "
-			       "NAME\n-- COMMAND [ARG...]\ndiagnose "
+			       "NAME\n-- COMMAND [ARG...]\nreport RECORDING\ndiagnose "
 			       "LOG...\nroofline --module NAME ...\n"
 			       "doctor [--json]";
 
@@ -44,21 +46,25 @@ enum {
 	KEY_TEGRA_LOG,
 	KEY_INTERVAL,
 	KEY_GPU_HZ,
-	KEY_JSON,
 	KEY_JSON_SCHEMA,
 	KEY_EXPLAIN,
 	KEY_SLOTS,
 	KEY_WITHOUT,
-	KEY_FOLDED,
 	KEY_USER_STACKS,
+	KEY_LIVE,
 	KEY_CUDA,
 	KEY_ITER,
+	KEY_TIMELINE,
 	KEY_CONTAINER,
 	KEY_CGROUP,
 	KEY_UNIT,
 };
 
-static const struct argp_child children[] = {{&workload_argp, 0, NULL, 5}, {0}};
+#define TIMELINE_MB	    ((long)(TIMELINE_LIMIT * sizeof(struct timeline_slice) / 1000000))
+#define TIMELINE_MB_DEFAULT 128L
+
+static const struct argp_child children[] = {
+	{&outputs_argp, 0, NULL, 3}, {&workload_argp, 0, NULL, 5}, {0}};
 
 static const struct argp_option entries[] = {
 	{NULL, 0, NULL, 0, "Target:", 1},
@@ -91,12 +97,13 @@ static const struct argp_option entries[] = {
 	 "usdt:PROVIDER:NAME[@LIB] (default: from the rhythm of the waits)",
 	 0},
 	{NULL, 0, NULL, 0, "Output:", 3},
-	{"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
-	 "One JSON object, on standard output without FILE", 0},
+	{"output", 'o', "FILE", 0,
+	 "Record the run in FILE, which 'tegratrace report FILE' shows again in every form", 0},
 	{"json-schema", KEY_JSON_SCHEMA, NULL, 0, "Print the JSON Schema of that object and exit",
 	 0},
-	{"folded", KEY_FOLDED, "FILE", 0,
-	 "Folded stacks for flame graphs, on- and off-CPU, in microseconds; - for standard output",
+	{"live", KEY_LIVE, "ADDR:PORT", OPTION_ARG_OPTIONAL,
+	 "Curves in a browser while the run goes on, at an address that is printed (default "
+	 "127.0.0.1)",
 	 0},
 	{"verbose", 'v', NULL, 0, "All threads, the identity, what is missing, own overhead", 0},
 	{"explain", KEY_EXPLAIN, NULL, 0, "The rules that fired and those that nearly did", 0},
@@ -107,6 +114,10 @@ static const struct argp_option entries[] = {
 	{"max-threads", KEY_SLOTS, "N", 0, "Threads traced at once (default 16383)", 0},
 	{"user-stacks", KEY_USER_STACKS, NULL, 0,
 	 "Whole user stacks of waits and samples (code built with frame pointers)", 0},
+	{"timeline", KEY_TIMELINE, "MB", OPTION_ARG_OPTIONAL,
+	 "Keep every switch and wakeup of the target too, in at most MB of memory (default 128), "
+	 "for -o, --perfetto and --chrome",
+	 0},
 	{"without", KEY_WITHOUT, "PROBE[,PROBE...]", 0,
 	 "Leave these out: block, faults, samples, cuda, irq, stacks, system", 0},
 	{0},
@@ -160,15 +171,14 @@ static enum cuda_mode parse_cuda_mode(struct argp_state *state, const char *text
 static error_t parse_output_option(int key, char *arg, struct options *options)
 {
 	switch (key) {
-	case KEY_JSON:
-		options->json = true;
-		options->json_file = arg;
+	case 'o':
+		options->recording = arg;
 		return 0;
 	case KEY_JSON_SCHEMA:
 		options->json_schema = true;
 		return 0;
-	case KEY_FOLDED:
-		options->folded_file = arg;
+	case KEY_LIVE:
+		options->live = arg ? arg : LIVE_DEFAULT;
 		return 0;
 	case 'v':
 		options->verbose = true;
@@ -197,7 +207,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->workload;
+		state->child_inputs[0] = &options->outputs;
+		state->child_inputs[1] = &options->workload;
 		return 0;
 	case 'p':
 		options->pids = arg;
@@ -254,6 +265,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_USER_STACKS:
 		options->user_stacks = true;
 		return 0;
+	case KEY_TIMELINE:
+		options->timeline_slices =
+			(size_t)(arg ? parse_number(state, arg, 1, TIMELINE_MB, "--timeline")
+				     : TIMELINE_MB_DEFAULT) *
+			1000000 / sizeof(struct timeline_slice);
+		return 0;
 	case KEY_WITHOUT:
 		options->without |= parse_without(state, arg);
 		return 0;
@@ -274,22 +291,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return parse_output_option(key, arg, options);
 }
 
-static bool is_stdout(const char *file)
-{
-	return !strcmp(file, "-");
-}
-
 static void check(const struct options *options)
 {
 	bool group = options->group.kind != TARGET_GROUP_NONE;
 	int targets = (options->pids || options->name) + !!options->command + group;
-	bool json_on_stdout =
-		options->json && (!options->json_file || is_stdout(options->json_file));
 
-	if (json_on_stdout && options->folded_file && is_stdout(options->folded_file)) {
-		msg_error("--json and --folded cannot both go to standard output: name a file");
+	if (!outputs_check(&options->outputs))
 		exit(EXIT_USAGE);
-	}
 
 	if (options->json_schema || targets == 1)
 		return;

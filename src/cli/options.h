@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/outputs.h"
 #include "probe/cuda.h"
 #include "probe/target_groups.h"
 #include "probe/tracer.h"
@@ -38,11 +39,12 @@ struct options {
 	int interval_ms;
 	int gpu_hz;
 	struct cuda_probe_options cuda;
-	bool json;
-	const char *json_file; /* NULL: standard output */
+	struct outputs_wanted outputs;
+	const char *recording; /* NULL */
+	const char *live;      /* NULL; where to serve the page */
 	bool json_schema;
-	const char *folded_file; /* NULL: none; "-": standard output */
 	bool user_stacks;
+	size_t timeline_slices; /* 0 = no timeline */
 	struct workload workload;
 	bool verbose;
 	bool explain;

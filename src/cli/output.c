@@ -10,20 +10,16 @@
 
 #include "base/msg.h"
 #include "cli/options.h"
-#include "report/folded.h"
-#include "report/json.h"
+#include "report/html.h"
+#include "report/output.h"
+#include "report/png.h"
 #include "report/text.h"
 
-static void give_to_sudo_user(int fd)
+static int cannot_write(const char *path)
 {
-	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
-	struct stat st;
-
-	if (geteuid() || !uid || !gid || fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return;
-	if (fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)))
-		msg_debug("cannot give the output file to the user behind sudo: %s",
-			  strerror(errno));
+	msg_error("cannot write %s: %s", path,
+		  errno == ELOOP ? "it is a symbolic link; name the file itself" : strerror(errno));
+	return EXIT_USAGE;
 }
 
 static int open_file(struct output *output, const char *path, FILE **file)
@@ -36,13 +32,9 @@ static int open_file(struct output *output, const char *path, FILE **file)
 		return EXIT_OK;
 	}
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (fd < 0) {
-		msg_error("cannot write %s: %s", path,
-			  errno == ELOOP ? "it is a symbolic link; name the file itself"
-					 : strerror(errno));
-		return EXIT_USAGE;
-	}
-	give_to_sudo_user(fd);
+	if (fd < 0)
+		return cannot_write(path);
+	output_give_to_sudo_user(fd);
 	*file = fdopen(fd, "w");
 	if (!*file) {
 		close(fd);
@@ -51,15 +43,55 @@ static int open_file(struct output *output, const char *path, FILE **file)
 	return EXIT_OK;
 }
 
-int output_open(struct output *output, bool json, const char *json_file, const char *folded_file)
+/* A folder that is there is used as it is; its owner stays. */
+static int open_folder(const char *path, int *folder)
+{
+	bool made = !mkdir(path, 0755);
+
+	*folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (*folder >= 0 && faccessat(*folder, ".", W_OK, AT_EACCESS)) {
+		close(*folder);
+		*folder = -1;
+	}
+	if (*folder < 0)
+		return cannot_write(path);
+	if (made)
+		output_give_to_sudo_user(*folder);
+	return EXIT_OK;
+}
+
+/* Said before the run: another hour would not be measured for want of a picture. */
+static bool is_lacking(struct output *output, const char *option)
+{
+	if (strcmp(option, "png") || png_available())
+		return false;
+	msg_warn("no --png: gnuplot is not installed; install it (apt-get install gnuplot-nox)");
+	output->lacking = true;
+	return true;
+}
+
+int output_open(struct output *output, const struct outputs_wanted *wanted)
 {
 	int status = EXIT_OK;
 
 	*output = (struct output){0};
-	if (json)
-		status = open_file(output, json_file ? json_file : "-", &output->json);
-	if (!status && folded_file)
-		status = open_file(output, folded_file, &output->folded);
+	for (int i = 0; i < OUTPUT_FORMS_MAX; i++)
+		output->folder[i] = -1;
+	if (outputs_wants(wanted, "html") && !report_html_available()) {
+		msg_error("no --html: this tegratrace was built without the page, for want of npm; "
+			  "install it (tools/install-deps.sh page) and build again");
+		return EXIT_UNSUPPORTED;
+	}
+	for (int i = 0; !status && output_form(i); i++) {
+		const char *path = wanted->path[i];
+
+		if (path && is_lacking(output, output_form(i)->option))
+			continue;
+		if (path && output_form(i)->write_folder)
+			status = open_folder(path, &output->folder[i]);
+		else if (path)
+			status = open_file(output, path, &output->file[i]);
+	}
 	return status;
 }
 
@@ -68,8 +100,8 @@ bool output_owns_stdout(const struct output *output)
 	return output->owns_stdout;
 }
 
-int output_write_all(struct output *output, const struct session *session,
-		     const struct verdict *verdict, bool verbose, bool explain)
+int output_write_text(const struct output *output, const struct session *session,
+		      const struct verdict *verdict, bool verbose, bool explain)
 {
 	FILE *text = output->owns_stdout ? stderr : stdout;
 	struct report_text_options options = {
@@ -77,31 +109,52 @@ int output_write_all(struct output *output, const struct session *session,
 		.explain = explain,
 		.color = isatty(fileno(text)) && !getenv("NO_COLOR"),
 	};
-	int err, status = EXIT_OK;
+	int err = report_text_write(text, session, verdict, &options);
 
-	err = report_text_write(text, session, verdict, &options);
-	if (err) {
-		msg_error("cannot write the report: %s", strerror(-err));
-		status = EXIT_RUN;
-	}
-	err = output->json ? report_json_write(output->json, session, verdict) : 0;
-	if (err) {
-		msg_error("cannot write the JSON: %s", strerror(-err));
-		status = EXIT_RUN;
-	}
-	err = output->folded ? report_folded_write(output->folded, session) : 0;
-	if (err) {
-		msg_error("cannot write the folded stacks: %s", strerror(-err));
-		status = EXIT_RUN;
+	if (!err)
+		return EXIT_OK;
+	msg_error("cannot write the report: %s", strerror(-err));
+	return EXIT_RUN;
+}
+
+int output_write_forms(struct output *output, const struct session *session,
+		       const struct verdict *verdict)
+{
+	int status = output->lacking ? EXIT_RUN : EXIT_OK;
+
+	for (int i = 0; output_form(i); i++) {
+		const struct output_form *form = output_form(i);
+		int err = 0;
+
+		if (output->file[i])
+			err = form->write(output->file[i], session, verdict);
+		else if (output->folder[i] >= 0)
+			err = form->write_folder(output->folder[i], session, verdict);
+		if (err < 0)
+			msg_error("cannot write %s: %s", form->what, strerror(-err));
+		if (err)
+			status = EXIT_RUN;
 	}
 	return status;
 }
 
+int output_write_all(struct output *output, const struct session *session,
+		     const struct verdict *verdict, bool verbose, bool explain)
+{
+	int text = output_write_text(output, session, verdict, verbose, explain);
+	int forms = output_write_forms(output, session, verdict);
+
+	return text ? text : forms;
+}
+
 void output_close(struct output *output)
 {
-	if (output->json && output->json != stdout)
-		fclose(output->json);
-	if (output->folded && output->folded != stdout)
-		fclose(output->folded);
-	output->json = output->folded = NULL;
+	for (int i = 0; output_form(i); i++) {
+		if (output->file[i] && output->file[i] != stdout)
+			fclose(output->file[i]);
+		if (output->folder[i] >= 0)
+			close(output->folder[i]);
+		output->file[i] = NULL;
+		output->folder[i] = -1;
+	}
 }

@@ -6,25 +6,35 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli/outputs.h"
 #include "diagnose/verdict.h"
 #include "session/session.h"
 
 struct output {
-	FILE *json;   /* NULL = none asked for */
-	FILE *folded; /* likewise */
+	FILE *file[OUTPUT_FORMS_MAX]; /* by form; NULL = not asked for */
+	int folder[OUTPUT_FORMS_MAX]; /* likewise, -1 */
 	bool owns_stdout;
+	bool lacking; /* a form that cannot be made here; said, and the others are */
 };
 
 /*
  * Opened before the run, so that a bad path costs no measurement. A file never replaces what a
  * symbolic link points to, and belongs to the user behind sudo. Returns an exit status.
  */
-int output_open(struct output *output, bool json, const char *json_file, const char *folded_file);
+int output_open(struct output *output, const struct outputs_wanted *wanted);
 
 /* True when standard output must carry the JSON or the stacks alone. */
 bool output_owns_stdout(const struct output *output);
 
-/* The text, and what else was asked for. Returns an exit status. */
+/* The text for people. Returns an exit status. */
+int output_write_text(const struct output *output, const struct session *session,
+		      const struct verdict *verdict, bool verbose, bool explain);
+
+/* What was asked for. Returns an exit status. */
+int output_write_forms(struct output *output, const struct session *session,
+		       const struct verdict *verdict);
+
+/* Both. */
 int output_write_all(struct output *output, const struct session *session,
 		     const struct verdict *verdict, bool verbose, bool explain);
 

@@ -21,8 +21,11 @@
 #include "base/msg.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/follow.h"
+#include "cli/live.h"
 #include "cli/output.h"
 #include "cli/probes.h"
+#include "cli/record.h"
 #include "cli/run_probes.h"
 #include "cli/status.h"
 #include "diagnose/verdict.h"
@@ -46,10 +49,13 @@ struct run {
 	struct target_set targets;
 	struct command command;
 	struct output output;
+	struct record *record;
+	struct live *live;
 	struct tracer *tracer;
 	struct accounts *accounts;
 	struct run_probes probes;
 	struct tegra_source *source;
+	struct follow follow;
 	struct system_watch *watch;
 	struct board_watch *board;
 	int64_t started_ns;
@@ -185,6 +191,7 @@ static int open_tracer(struct run *run)
 		.interrupts = !(run->options->without & PROBE_IRQ),
 		.kernel_stacks = !(run->options->without & PROBE_STACKS),
 		.user_stacks = run->options->user_stacks,
+		.timeline_bytes = run->options->timeline_slices ? TIMELINE_RING_BYTES : 0,
 	};
 	char reason[256] = "";
 	int err = tracer_open(&options, &run->tracer, &run->session.capability, reason,
@@ -230,11 +237,16 @@ static int open_all(struct run *run)
 {
 	int status;
 
-	status = output_open(&run->output, run->options->json, run->options->json_file,
-			     run->options->folded_file);
+	status = output_open(&run->output, &run->options->outputs);
+	if (status)
+		return status;
+	status = record_open(&run->record, run->options->recording);
 	if (status)
 		return status;
 	status = open_signals(run);
+	if (status)
+		return status;
+	status = live_open(&run->live, run->options->live);
 	if (status)
 		return status;
 	status = find_targets(run);
@@ -253,7 +265,8 @@ static int open_all(struct run *run)
 	run->board = board_watch_open();
 	if (!run->accounts || !run->watch || !run->board ||
 	    run_probes_open(&run->probes, run->options, run->tracer, run->accounts,
-			    &run->session)) {
+			    &run->session) ||
+	    follow_open(&run->follow, run->tracer, &run->session, run->source, run->record)) {
 		msg_error("out of memory");
 		return EXIT_RUN;
 	}
@@ -272,6 +285,8 @@ static int begin_window(struct run *run)
 		msg_error("process %d ended before it could be traced", run->targets.items[0].pid);
 		return EXIT_NO_TARGET;
 	}
+	if (record_begin(run->record))
+		return EXIT_USAGE;
 	run_probes_prepare(&run->probes, now_ns());
 	accounts_take_baseline(run->accounts);
 	session->start_ns = now_ns() + PUBLISH_AHEAD_NS;
@@ -283,9 +298,11 @@ static int begin_window(struct run *run)
 	session->started_unix_ns = wall.tv_sec * 1000000000LL + wall.tv_nsec;
 	accounts_begin(run->accounts, session->start_ns);
 	tegra_source_begin(run->source, now_ns());
+	follow_begin(&run->follow, session->start_ns);
 	board_watch_begin(run->board, now_ns());
 	system_watch_begin(run->watch, run->tracer, now_ns());
 	run_probes_begin(&run->probes, &run->targets, session->start_ns);
+	live_begin(run->live, session);
 	return EXIT_OK;
 }
 
@@ -396,8 +413,11 @@ static enum end_reason watch_targets(struct run *run)
 			continue;
 		tick_ns = now_ns();
 		run_probes_tick(&run->probes, tick_ns);
+		follow_tick(&run->follow, tick_ns);
 		accounts_drain(run->accounts);
 		run_probes_drained(&run->probes);
+		follow_drained(&run->follow, tick_ns);
+		live_tick(run->live, session, tick_ns);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
 		board_watch_poll(run->board, tick_ns);
 		status_show(tick_ns - session->start_ns, accounts_living(run->accounts),
@@ -414,10 +434,12 @@ static void end_window(struct run *run)
 	sleep_until(session->end_ns + PUBLISH_AHEAD_NS / 10);
 	status_clear();
 	system_watch_end(run->watch, run->tracer, session->end_ns, session);
+	follow_last(&run->follow, session->end_ns);
 	run_probes_end(&run->probes, now_ns(), session);
 	accounts_finish(run->accounts, session->end_ns);
 	run_probes_finish(&run->probes, session);
 	tegra_source_close(run->source, session->end_ns, &session->tegra);
+	follow_end(&run->follow);
 	board_watch_end(run->board, session->end_ns, session);
 	run->source = NULL;
 	session->losses.tegra_rejected = session->tegra.rejected;
@@ -449,17 +471,19 @@ static void stop_command(struct run *run)
 static int report(struct run *run)
 {
 	struct verdict verdict;
-	int status;
+	int recorded, status;
 
 	if (run->session.overhead.cpu_share > OVERHEAD_WARN &&
 	    session_duration_ns(&run->session) >= OVERHEAD_WINDOW_NS)
 		msg_warn("tracing took %.1f %% of one CPU: -v shows what it is made of",
 			 100 * run->session.overhead.cpu_share);
+	recorded = record_finish(run->record, &run->session);
 	diagnose(&run->session, &verdict);
 	status = output_write_all(&run->output, &run->session, &verdict, run->options->verbose,
 				  run->options->explain);
-	if (status)
-		return status;
+	live_end(run->live, &run->session, &verdict);
+	if (status || recorded)
+		return status ? status : recorded;
 	if (run->session.ended_by == END_TARGET_EXIT)
 		return command_exit_status(&run->command);
 	return EXIT_OK;
@@ -472,6 +496,8 @@ static void close_all(struct run *run)
 	if (run->source)
 		tegra_source_close(run->source, now_ns(), &unused);
 	command_abandon(&run->command);
+	live_close(run->live);
+	follow_close(&run->follow);
 	accounts_free(run->accounts);
 	tracer_close(run->tracer);
 	run_probes_close(&run->probes);
@@ -479,6 +505,7 @@ static void close_all(struct run *run)
 	board_watch_close(run->board);
 	targets_free(&run->targets);
 	output_close(&run->output);
+	record_close(run->record);
 	for (int i = 0; i < run->npidfds; i++) {
 		if (run->pidfds[i] >= 0)
 			close(run->pidfds[i]);

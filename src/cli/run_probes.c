@@ -48,6 +48,8 @@ int run_probes_open(struct run_probes *probes, const struct options *options, st
 					       probes->symbols, capability);
 	if (wants(options, PROBE_FAULTS, "page faults by mapping", capability))
 		probes->faults = faults_open(tracer, accounts, probes->mappings, capability);
+	if (options->timeline_slices)
+		probes->timeline = timeline_probe_open(tracer, session, options->timeline_slices);
 	return 0;
 }
 
@@ -60,16 +62,21 @@ void run_probes_begin(struct run_probes *probes, const struct target_set *target
 {
 	faults_begin(probes->faults, targets, begin_ns);
 	system_view_begin(probes->system, begin_ns);
+	timeline_probe_begin(probes->timeline, begin_ns);
 }
 
 int64_t run_probes_next_ns(const struct run_probes *probes)
 {
-	return system_view_next_ns(probes->system);
+	int64_t system_ns = system_view_next_ns(probes->system);
+	int64_t timeline_ns = timeline_probe_next_ns(probes->timeline);
+
+	return system_ns < timeline_ns ? system_ns : timeline_ns;
 }
 
 void run_probes_poll(struct run_probes *probes, int64_t now_ns)
 {
 	system_view_poll(probes->system, now_ns);
+	timeline_probe_poll(probes->timeline, now_ns);
 }
 
 void run_probes_tick(struct run_probes *probes, int64_t now_ns)
@@ -101,6 +108,7 @@ void run_probes_finish(struct run_probes *probes, struct session *session)
 	samples_finish(probes->samples, session);
 	faults_finish(probes->faults, session);
 	cuda_probe_end(probes->cuda);
+	timeline_probe_finish(probes->timeline);
 }
 
 void run_probes_close(struct run_probes *probes)
@@ -113,4 +121,5 @@ void run_probes_close(struct run_probes *probes)
 	user_symbols_free(probes->symbols);
 	mappings_free(probes->mappings);
 	cuda_probe_free(probes->cuda);
+	timeline_probe_close(probes->timeline);
 }

@@ -14,6 +14,7 @@
 #include "probe/samples.h"
 #include "probe/system_view.h"
 #include "probe/targets.h"
+#include "probe/timeline.h"
 #include "probe/tracer.h"
 #include "probe/user_symbols.h"
 #include "probe/waits.h"
@@ -28,6 +29,7 @@ struct run_probes {
 	struct samples *samples;
 	struct faults *faults;
 	struct cuda_probe *cuda;
+	struct timeline_probe *timeline;
 };
 
 /* Those that --without leaves; what cannot be had is added to the capabilities. -ENOMEM or 0. */

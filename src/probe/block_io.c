@@ -181,7 +181,8 @@ static int start(struct block_io *block, struct tracer *tracer, char reason[RUNG
 	if (!err)
 		err = rung_attach_tracepoints(block->skel->skeleton, reason);
 	if (!err)
-		err = tracer_add_window(tracer, (struct tt_window *)&block->skel->data->window);
+		err = tracer_add_object(tracer, block->skel->obj,
+					(struct tt_window *)&block->skel->data->window);
 	if (err && !*reason)
 		snprintf(reason, RUNG_REASON_LEN, "cannot be set up: %s", strerror(-err));
 	return err;

@@ -117,7 +117,7 @@ static int load(struct cuda_probe *probe, char reason[CUDA_REASON])
 	if (!err) {
 		if (probe->session->start_ns)
 			probe->object.window->begin_ns = (__u64)probe->session->start_ns;
-		err = tracer_add_window(probe->tracer, probe->object.window);
+		err = tracer_add_object(probe->tracer, probe->object.object, probe->object.window);
 	}
 	probe->failed = err;
 	return err;

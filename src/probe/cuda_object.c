@@ -182,6 +182,7 @@ int cuda_object_open(struct cuda_object *object, const struct tracer *tracer, bo
 		return err;
 	}
 	object->window = (struct tt_window *)&object->skeleton->data->window;
+	object->object = object->skeleton->obj;
 	raise_descriptors();
 	return 0;
 }

@@ -15,6 +15,7 @@
 
 struct cuda_object {
 	struct cuda *skeleton; /* NULL = not loaded */
+	const struct bpf_object *object;
 	struct tt_window *window;
 	struct tt_cuda *records; /* by slot, shared with the programs */
 	size_t records_size;

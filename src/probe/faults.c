@@ -118,7 +118,8 @@ struct faults *faults_open(struct tracer *tracer, struct accounts *accounts,
 		return NULL;
 	}
 	/* Last: both keep a pointer. */
-	if (tracer_add_window(tracer, (struct tt_window *)&faults->skeleton->data->window))
+	if (tracer_add_object(tracer, faults->skeleton->obj,
+			      (struct tt_window *)&faults->skeleton->data->window))
 		capability_add(capability, WHAT, "too many probes");
 	return faults;
 }

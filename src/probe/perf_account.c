@@ -162,12 +162,18 @@ static void doubt(struct tt_thread *t)
 		t->flags |= TT_FLAG_LOST;
 }
 
-/* Asked at once: it may be gone when its name is wanted. */
+/* Asked at once: it may be gone when its name is wanted, or is gone already and left its own. */
 static void name_waker(__u32 waker, struct tt_edge *edge)
 {
 	pid_t tid = (pid_t)(waker & TT_WAKER_ID_MASK);
+	const struct tt_thread *t = is_task(waker) ? thread_of((__u32)tid) : NULL;
 	struct procfs_status status;
 
+	if (t && *t->comm) {
+		edge->waker_tgid = t->tgid;
+		memcpy(edge->waker_comm, t->comm, sizeof(edge->waker_comm));
+		return;
+	}
 	if (!is_task(waker) || !tid || procfs_status(tid, PROCFS_PROCESS, &status))
 		return;
 	edge->waker_tgid = (__u32)status.tgid;

@@ -205,10 +205,3 @@ void perf_buffer_end(struct perf_buffer *buffer)
 
 	__atomic_store_n(&page->data_tail, buffer->source.ring.position, __ATOMIC_RELEASE);
 }
-
-size_t perf_buffer_used(const struct perf_buffer *buffer)
-{
-	const struct perf_event_mmap_page *page = buffer->pages;
-
-	return __atomic_load_n(&page->data_head, __ATOMIC_RELAXED) - buffer->source.ring.position;
-}

@@ -50,7 +50,4 @@ int perf_cpu_walk(struct perf_cpu *cpu, const struct event_formats *formats, con
 void perf_buffer_begin(struct perf_buffer *buffer);
 void perf_buffer_end(struct perf_buffer *buffer);
 
-/* Bytes not read yet. */
-size_t perf_buffer_used(const struct perf_buffer *buffer);
-
 #endif

@@ -66,6 +66,18 @@ bool rung_choose_interrupts(struct bpf_object *object, bool wanted)
 	return false;
 }
 
+bool rung_choose_timeline(struct bpf_object *object, __u32 bytes)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(object, "timeline");
+
+	if (bytes && map && libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL) == 1 &&
+	    !bpf_map__set_max_entries(map, bytes))
+		return true;
+	if (map)
+		bpf_map__set_autocreate(map, false);
+	return false;
+}
+
 void rung_explain_load(int err, char reason[RUNG_REASON_LEN])
 {
 	struct rlimit limit;
@@ -99,6 +111,7 @@ void rung_explain_load(int err, char reason[RUNG_REASON_LEN])
 		      "JetPack 5), or the verifier refused; -v shows its log";
 		break;
 	case -EBADF:
+	case -EBADFD:
 		why = "needs BPF programs: the rung in use has none";
 		break;
 	case -ENOMEM:

@@ -18,6 +18,7 @@ struct rung_settings {
 	bool interrupts; /* tell interrupts from the tasks that they interrupt */
 	bool kernel_stacks;
 	bool user_stacks;
+	__u32 timeline_bytes;	 /* of its ring, a power of two and whole pages; 0 = none */
 	__u32 slots;		 /* records, slot 0 not used */
 	__u32 pid_max;		 /* tids below this */
 	struct records *records; /* of a rung that accounts in user space */
@@ -59,6 +60,12 @@ extern const struct rung_ops rung_proc;
  * events. Returns whether they stay.
  */
 bool rung_choose_interrupts(struct bpf_object *object, bool wanted);
+
+/*
+ * Before the load: size the ring of the timeline, or leave it out where it is not wanted or not
+ * known to the kernel (before 5.8). Returns whether it stays.
+ */
+bool rung_choose_timeline(struct bpf_object *object, __u32 bytes);
 
 /* Set the sizes of the maps before the load. Returns 0 or -errno. */
 int rung_size_maps(struct bpf_object *object, const struct rung_settings *settings);

@@ -36,6 +36,7 @@ static int btf_load(const struct rung_settings *settings, struct rung_objects *o
 	skel->rodata->follow_children = settings->follow_children;
 	skel->rodata->kernel_stacks = settings->kernel_stacks;
 	skel->rodata->user_stacks = settings->user_stacks;
+	skel->rodata->keep_timeline = rung_choose_timeline(skel->obj, settings->timeline_bytes);
 	skel->rodata->thread_size = thread_size();
 	objects->interrupts = rung_choose_interrupts(skel->obj, settings->interrupts);
 	err = rung_size_maps(skel->obj, settings);

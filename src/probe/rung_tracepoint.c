@@ -98,6 +98,7 @@ static int tracepoint_load(const struct rung_settings *settings, struct rung_obj
 	skel->rodata->follow_children = settings->follow_children;
 	skel->rodata->kernel_stacks = settings->kernel_stacks;
 	skel->rodata->user_stacks = settings->user_stacks;
+	skel->rodata->keep_timeline = rung_choose_timeline(skel->obj, settings->timeline_bytes);
 	objects->interrupts = rung_choose_interrupts(skel->obj, settings->interrupts);
 	err = set_offsets(&tracefs, skel, objects->interrupts, reason);
 	if (err)

@@ -112,7 +112,8 @@ struct samples *samples_open(const struct samples_options *options, struct trace
 		return NULL;
 	}
 	/* Last: both keep a pointer. */
-	if (tracer_add_window(tracer, (struct tt_window *)&samples->skeleton->data->window))
+	if (tracer_add_object(tracer, samples->skeleton->obj,
+			      (struct tt_window *)&samples->skeleton->data->window))
 		capability_add(capability, WHAT, "too many probes");
 	return samples;
 }

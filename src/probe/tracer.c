@@ -19,7 +19,7 @@
 
 #define DEFAULT_SLOTS	16384
 #define DEFAULT_PID_MAX 4194304
-#define WINDOWS		8
+#define OTHERS		8
 
 struct tracer {
 	const struct rung_ops *ops;
@@ -35,8 +35,11 @@ struct tracer {
 	int free_fd;
 	__u32 used; /* highest slot ever seen in use */
 	unsigned char *seen_dead;
-	struct tt_window *windows[WINDOWS]; /* of other probes' objects */
-	int nwindows;
+	struct {
+		const struct bpf_object *object;
+		struct tt_window *window;
+	} others[OTHERS]; /* of other probes */
+	int nothers;
 };
 
 int rung_from_name(const char *name, enum rung *rung)
@@ -187,6 +190,7 @@ static int try_rung(struct tracer *tracer, const struct rung_ops *ops,
 		.interrupts = options->interrupts,
 		.kernel_stacks = options->kernel_stacks,
 		.user_stacks = options->user_stacks,
+		.timeline_bytes = options->timeline_bytes,
 		.slots = tracer->slots,
 		.pid_max = tracer->pid_max,
 	};
@@ -413,26 +417,30 @@ int64_t tracer_events(const struct tracer *tracer)
 	return tracer->ops->events ? (int64_t)tracer->ops->events(&tracer->objects) : UNKNOWN_COUNT;
 }
 
-int tracer_add_window(struct tracer *tracer, struct tt_window *window)
+int tracer_add_object(struct tracer *tracer, const struct bpf_object *object,
+		      struct tt_window *window)
 {
-	if (tracer->nwindows == WINDOWS)
+	if (tracer->nothers == OTHERS)
 		return -ENOSPC;
-	tracer->windows[tracer->nwindows++] = window;
+	tracer->others[tracer->nothers].object = object;
+	tracer->others[tracer->nothers++].window = window;
 	return 0;
 }
 
 void tracer_publish_begin(struct tracer *tracer, int64_t begin_ns)
 {
 	__atomic_store_n(&tracer->objects.window->begin_ns, (__u64)begin_ns, __ATOMIC_RELEASE);
-	for (int i = 0; i < tracer->nwindows; i++)
-		__atomic_store_n(&tracer->windows[i]->begin_ns, (__u64)begin_ns, __ATOMIC_RELEASE);
+	for (int i = 0; i < tracer->nothers; i++)
+		__atomic_store_n(&tracer->others[i].window->begin_ns, (__u64)begin_ns,
+				 __ATOMIC_RELEASE);
 }
 
 void tracer_publish_end(struct tracer *tracer, int64_t end_ns)
 {
 	__atomic_store_n(&tracer->objects.window->end_ns, (__u64)end_ns, __ATOMIC_RELEASE);
-	for (int i = 0; i < tracer->nwindows; i++)
-		__atomic_store_n(&tracer->windows[i]->end_ns, (__u64)end_ns, __ATOMIC_RELEASE);
+	for (int i = 0; i < tracer->nothers; i++)
+		__atomic_store_n(&tracer->others[i].window->end_ns, (__u64)end_ns,
+				 __ATOMIC_RELEASE);
 }
 
 static void note_used(struct tracer *tracer)
@@ -562,18 +570,16 @@ struct tt_losses tracer_losses(const struct tracer *tracer)
 	return *tracer->objects.losses;
 }
 
-int tracer_program_costs(const struct tracer *tracer, struct program_cost costs[TRACER_PROGRAMS])
+static int object_costs(const struct bpf_object *object, struct program_cost *costs, int room)
 {
 	struct bpf_program *program;
 	int n = 0;
 
-	if (!tracer->objects.object)
-		return 0;
-	bpf_object__for_each_program (program, tracer->objects.object) {
+	bpf_object__for_each_program (program, object) {
 		struct bpf_prog_info info = {};
 		__u32 size = sizeof(info);
 
-		if (n == TRACER_PROGRAMS || bpf_program__fd(program) < 0)
+		if (n == room || bpf_program__fd(program) < 0)
 			continue;
 		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
 			continue;
@@ -582,5 +588,17 @@ int tracer_program_costs(const struct tracer *tracer, struct program_cost costs[
 		costs[n].ns = info.run_time_ns;
 		n++;
 	}
+	return n;
+}
+
+int tracer_program_costs(const struct tracer *tracer, struct program_cost costs[TRACER_PROGRAMS])
+{
+	int n = 0;
+
+	if (!tracer->objects.object)
+		return 0;
+	n = object_costs(tracer->objects.object, costs, TRACER_PROGRAMS);
+	for (int i = 0; i < tracer->nothers; i++)
+		n += object_costs(tracer->others[i].object, costs + n, TRACER_PROGRAMS - n);
 	return n;
 }

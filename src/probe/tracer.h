@@ -32,9 +32,11 @@ struct tracer_options {
 	bool interrupts;    /* tell interrupts that wake from the tasks they interrupt */
 	bool kernel_stacks; /* of sleeps that are long enough to pay for it */
 	bool user_stacks;
+	uint32_t timeline_bytes; /* ring of the timeline: whole pages, a power of two; 0 = none */
 };
 
 struct tracer;
+struct bpf_object;
 struct map_table;
 struct sleep_site;
 
@@ -80,13 +82,14 @@ void tracer_for_each(struct tracer *tracer, tracer_record_fn fn, void *ctx);
 
 /*
  * For the objects of other probes: the table that tells who is traced (see bpf/target.h), the number
- * of slots, and a window to publish along with the tracer's own (kept until tracer_close). -ENOTSUP
- * on a rung without BPF: such probes are missing there.
+ * of slots, and an object whose window is published and whose cost is counted along with the tracer's
+ * own (kept until tracer_close). -ENOTSUP on a rung without BPF: such probes are missing there.
  */
 int tracer_tid_slots_fd(const struct tracer *tracer);
 /* A map of the scheduler object, to share; -ENOENT for another name, -ENOTSUP without BPF. */
 int tracer_map_fd(const struct tracer *tracer, const char *name);
-int tracer_add_window(struct tracer *tracer, struct tt_window *window);
+int tracer_add_object(struct tracer *tracer, const struct bpf_object *object,
+		      struct tt_window *window);
 
 /* What the rung noted of sleeps and of delays: rows of the layouts in bpf/abi.h. */
 enum tracer_table {
@@ -125,7 +128,7 @@ struct program_cost {
 	uint64_t ns;
 };
 
-#define TRACER_PROGRAMS 16
+#define TRACER_PROGRAMS 96
 
 /* Returns the number of programs. */
 int tracer_program_costs(const struct tracer *tracer, struct program_cost costs[TRACER_PROGRAMS]);

@@ -259,6 +259,9 @@ static void on_kept(void *ctx, const struct kept_account *kept)
 	take_edges(waits, kept, kept->slots->slot);
 	if (kept->asleep_ns > 0)
 		add_last_sleep(waits, kept);
+	if (kept->record->bucket == TT_DEAD)
+		wakers_note_ended(waits->wakers, kept->record->tgid, kept->record->tid,
+				  kept->record->comm);
 	holders_take(waits->holders, kept);
 }
 

@@ -9,7 +9,8 @@
 #include "probe/interrupts.h"
 #include "probe/procfs.h"
 
-#define CACHE 128 /* by tid; a power of two */
+#define CACHE 128  /* by tid; a power of two */
+#define ENDED 1024 /* threads remembered, by tid; a power of two */
 
 struct wakers {
 	const struct tracer *tracer;
@@ -17,6 +18,10 @@ struct wakers {
 	struct interrupts interrupts;
 	bool interrupts_read;
 	struct waker cache[CACHE];
+	struct {
+		pid_t pid, tid;
+		char comm[TT_COMM_LEN];
+	} ended[ENDED];
 };
 
 struct wakers *wakers_new(const struct tracer *tracer, const struct session *session)
@@ -67,6 +72,26 @@ static void set_name(struct waker *waker, const char *comm, size_t size)
 	text_sanitize(waker->name, sizeof(waker->name), comm, strnlen(comm, size));
 }
 
+void wakers_note_ended(struct wakers *wakers, pid_t pid, pid_t tid, const char comm[TT_COMM_LEN])
+{
+	size_t place = (size_t)tid & (ENDED - 1);
+
+	wakers->ended[place].pid = pid;
+	wakers->ended[place].tid = tid;
+	memcpy(wakers->ended[place].comm, comm, TT_COMM_LEN);
+}
+
+static void ask_ended(const struct wakers *wakers, pid_t tid, struct waker *waker)
+{
+	size_t place = (size_t)tid & (ENDED - 1);
+
+	if (wakers->ended[place].tid != tid)
+		return;
+	waker->kind = WAKER_THREAD;
+	waker->pid = wakers->ended[place].pid;
+	set_name(waker, wakers->ended[place].comm, TT_COMM_LEN);
+}
+
 static void ask_proc(struct wakers *wakers, pid_t tid, struct waker *waker)
 {
 	struct procfs_status status;
@@ -76,8 +101,10 @@ static void ask_proc(struct wakers *wakers, pid_t tid, struct waker *waker)
 	waker->kind = tracer_traces(wakers->tracer, tid) ? WAKER_THREAD : WAKER_PROCESS;
 	/* every thread has a directory of its own, though /proc does not list it */
 	if (procfs_task_stat(tid, PROCFS_PROCESS, &stat) ||
-	    procfs_status(tid, PROCFS_PROCESS, &status))
+	    procfs_status(tid, PROCFS_PROCESS, &status)) {
+		ask_ended(wakers, tid, waker);
 		return;
+	}
 	waker->pid = status.tgid;
 	set_name(waker, stat.comm, sizeof(stat.comm));
 	if (procfs_is_kthread(&stat))

@@ -26,6 +26,9 @@ void wakers_free(struct wakers *wakers);
 /* A tid may be another task's by now: forget what was asked. */
 void wakers_forget(struct wakers *wakers);
 
+/* A thread of the target that has ended: its name holds for those that it woke last. */
+void wakers_note_ended(struct wakers *wakers, pid_t pid, pid_t tid, const char comm[TT_COMM_LEN]);
+
 /* `value`: the kernel's note of a waker that may be gone; NULL = none. `id` is a TT_WAKER. */
 void wakers_name(struct wakers *wakers, __u32 id, const struct tt_edge *value, struct waker *waker);
 

@@ -187,7 +187,7 @@ static json_t *notes_json(const struct roofline_notes *notes)
 	return list;
 }
 
-static json_t *phases_json(const struct verdict *verdict)
+json_t *json_phases(const struct verdict *verdict)
 {
 	json_t *phases = json_array();
 
@@ -239,6 +239,7 @@ static json_t *losses_json(const struct session_losses *losses)
 	json_put(&object, "edges_dropped", json_count(losses->edges_dropped));
 	json_put(&object, "stacks_dropped", json_count(losses->stacks_dropped));
 	json_put(&object, "holders_dropped", json_count(losses->holders_dropped));
+	json_put(&object, "timeline_lost", json_count(losses->timeline_lost));
 	json_put(&object, "events_lost", json_count(losses->events_lost));
 	json_put(&object, "samples_dropped", json_count(losses->samples_dropped));
 	json_put(&object, "faults_dropped", json_count(losses->faults_dropped));
@@ -297,7 +298,7 @@ json_t *report_json(const struct session *session, const struct verdict *verdict
 			 ? roofline_json(&verdict->roofline_input, &verdict->roofline_point)
 			 : json_null());
 	json_put(&report, "roofline_notes", notes_json(&verdict->roofline_notes));
-	json_put(&report, "phases", phases_json(verdict));
+	json_put(&report, "phases", json_phases(verdict));
 	json_put(&report, "checklist", checklist_json(verdict));
 	json_put(&report, "losses", losses_json(&session->losses));
 	json_put(&report, "overhead", overhead_json(&session->overhead));

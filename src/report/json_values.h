@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "diagnose/verdict.h"
 #include "session/session.h"
 
 /*
@@ -36,6 +37,7 @@ json_t *json_oncpu_samples(const struct oncpu_samples *samples);
 json_t *json_faults(const struct session *session);
 json_t *json_tegra(const struct session *session);
 json_t *json_cuda(const struct cuda_summary *cuda);
+json_t *json_phases(const struct verdict *verdict);
 json_t *json_thread_cuda(const struct cuda_account *cuda); /* null when not measured */
 
 #endif

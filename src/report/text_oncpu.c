@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text.h"
 
@@ -167,10 +166,12 @@ static void major_faults(char *text, const struct session *session, double secon
 static void churn(char *text, const struct session *session, double seconds)
 {
 	const struct fault_summary *faults = &session->faults;
-	int64_t bytes = faults->anonymous * sysconf(_SC_PAGESIZE);
+	int64_t bytes;
 	int64_t growth = faults->rss_growth_bytes;
 	char size[32], grown[32];
 
+	if (__builtin_mul_overflow(faults->anonymous, session->host.page_bytes, &bytes))
+		return;
 	if ((double)faults->anonymous < MANY_ANONYMOUS_PER_S * seconds ||
 	    2 * faults->anonymous < faults->minor || growth == UNKNOWN_COUNT ||
 	    bytes < CHURN * growth)

@@ -19,13 +19,15 @@ struct fault_site {
 
 #define FAULT_SERIES_LIMIT 3600 /* points */
 
+struct fault_point {
+	int64_t minor, major;
+};
+
 /* Faults by time: each point is of interval_ns, which doubles when the series is full. */
 struct fault_series {
 	int64_t interval_ns;
 	size_t n;
-	struct {
-		int64_t minor, major;
-	} points[FAULT_SERIES_LIMIT];
+	struct fault_point points[FAULT_SERIES_LIMIT];
 };
 
 struct fault_summary {

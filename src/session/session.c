@@ -93,6 +93,7 @@ void session_init(struct session *session)
 	session->losses.block_unmatched = UNKNOWN_COUNT;
 	session->losses.block_unfinished = UNKNOWN_COUNT;
 	session->losses.block_dropped = UNKNOWN_COUNT;
+	session->losses.timeline_lost = UNKNOWN_COUNT;
 	session->faults.rss_growth_bytes = UNKNOWN_COUNT;
 }
 
@@ -112,8 +113,10 @@ void session_free(struct session *session)
 	free(session->threads);
 	free(session->cpus);
 	free(session->cpu_holders);
+	free(session->timeline.slices);
 	pressure_free(&session->pressure);
 	series_free(&session->series);
+	host_series_free(&session->host_series);
 	session_init(session);
 }
 

@@ -19,8 +19,10 @@
 #include "session/cpu_holders.h"
 #include "session/pressure.h"
 #include "session/faults.h"
+#include "session/host_series.h"
 #include "session/oncpu.h"
 #include "session/cuda.h"
+#include "session/timeline.h"
 #include "session/waits.h"
 
 #define UNKNOWN_NS    INT64_MIN
@@ -236,6 +238,7 @@ struct session_losses {
 	int64_t block_dropped;	  /* requests or rows that a full or busy table did not take */
 	int64_t samples_dropped;
 	int64_t faults_dropped; /* faults whose mapping was not kept; they are counted */
+	int64_t timeline_lost; /* intervals not in the timeline; unknown without one */
 	int64_t tegra_rejected;
 	int64_t identity_violations; /* threads whose sums differ from wall; must be 0 */
 };
@@ -312,9 +315,11 @@ struct session {
 	struct workload workload;
 	struct tegra_summary tegra;
 	struct tegra_series series;
+	struct host_series host_series;
 	struct board_info board; /* in a log, only what the lines give away */
 	struct throttle_summary throttle;
 	struct cuda_summary cuda;
+	struct timeline timeline;
 	bool board_guessed; /* from the lines of a log */
 	struct session_losses losses;
 	struct overhead overhead;

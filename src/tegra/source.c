@@ -46,6 +46,9 @@ struct tegra_source {
 	int64_t rejected_before;
 	struct tegra_summary older; /* what came before the window */
 	struct tegra_summary current;
+	tegra_sample_fn on_sample;
+	void *sample_ctx;
+	struct sampled gpu_readings; /* between two samples */
 	struct tegra_reader reader;
 };
 
@@ -142,8 +145,17 @@ static void read_gpu_load(struct tegra_source *source, int64_t now_ns)
 		return;
 	source->next_gpu_ns = now_ns + source->gpu_period_ns;
 	permille = sysfs_gpu_load(source->sysfs);
-	if (permille != TEGRA_UNKNOWN)
-		sampled_add(&source->current.gpu_busy, permille / 1000.0);
+	if (permille == TEGRA_UNKNOWN)
+		return;
+	sampled_add(&source->current.gpu_busy, permille / 1000.0);
+	sampled_add(&source->gpu_readings, permille / 10.0);
+}
+
+static void give_sample(struct tegra_source *source, const struct tegra_sample *sample,
+			const char *text, size_t len)
+{
+	if (source->on_sample)
+		source->on_sample(source->sample_ctx, sample, text, len, source->now_ns);
 }
 
 static void read_sysfs(struct tegra_source *source, int64_t now_ns)
@@ -161,6 +173,10 @@ static void read_sysfs(struct tegra_source *source, int64_t now_ns)
 	if (source->current.samples == 1)
 		source->first_ns = now_ns;
 	source->last_ns = now_ns;
+	if (source->gpu_readings.n)
+		sample.gr3d_pct = (int32_t)(source->gpu_readings.mean + 0.5);
+	sampled_init(&source->gpu_readings);
+	give_sample(source, &sample, NULL, 0);
 }
 
 static int open_log(struct tegra_source *source, const char *path)
@@ -207,6 +223,7 @@ int tegra_source_open(const struct tegra_source_options *options, struct tegra_s
 	source->gpu_period_ns = options->gpu_hz > 0 ? 1000000000LL / options->gpu_hz : 0;
 	tegra_summary_init(&source->older);
 	tegra_summary_init(&source->current);
+	sampled_init(&source->gpu_readings);
 	tegra_reader_init(&source->reader);
 	source->reader.live = true;
 	if (options->log)
@@ -248,6 +265,7 @@ static bool take_record(const struct tegra_record *record, void *ctx)
 	if (source->current.samples == 1)
 		source->first_ns = source->now_ns;
 	source->last_ns = source->now_ns;
+	give_sample(source, record->sample, record->raw, record->raw_len);
 	return true;
 }
 
@@ -304,6 +322,14 @@ void tegra_source_begin(struct tegra_source *source, int64_t now_ns)
 	source->older = source->current;
 	source->rejected_before = (int64_t)source->reader.stats.rejected;
 	tegra_summary_init(&source->current);
+}
+
+void tegra_source_on_sample(struct tegra_source *source, tegra_sample_fn fn, void *ctx)
+{
+	if (!source)
+		return;
+	source->on_sample = fn;
+	source->sample_ctx = ctx;
 }
 
 const struct tegra_summary *tegra_source_latest(const struct tegra_source *source)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "session/session.h"
+#include "tegra/line.h"
 
 struct tegra_source;
 
@@ -38,6 +39,14 @@ void tegra_source_read(struct tegra_source *source, int64_t now_ns);
 
 /* The window begins: samples so far are older than it. */
 void tegra_source_begin(struct tegra_source *source, int64_t now_ns);
+
+/*
+ * Called for each sample of the window from now on, with its text where it has one. Its time is
+ * that of tegra_source_read().
+ */
+typedef void (*tegra_sample_fn)(void *ctx, const struct tegra_sample *sample, const char *text,
+				size_t len, int64_t now_ns);
+void tegra_source_on_sample(struct tegra_source *source, tegra_sample_fn fn, void *ctx);
 
 /* Latest values for the status line; NULL before the first sample. */
 const struct tegra_summary *tegra_source_latest(const struct tegra_source *source);

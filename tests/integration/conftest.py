@@ -19,9 +19,13 @@ def ready():
         pytest.exit(f"no {harness.TEGRATRACE}: run make all workloads", 3)
 
 
-@pytest.fixture(params=harness.RUNGS)
-def rung(request):
-    return request.param
+def pytest_generate_tests(metafunc):
+    own = any("rung" in str(mark.args[0])
+              for mark in metafunc.definition.iter_markers("parametrize"))
+    if "rung" in metafunc.fixturenames and not own:
+        bpf_only = getattr(metafunc.module, "NEEDS_BPF", False)
+        metafunc.parametrize("rung", harness.BPF_RUNGS if bpf_only else harness.RUNGS,
+                             scope="function")
 
 
 @pytest.fixture(scope="session")

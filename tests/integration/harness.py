@@ -17,6 +17,8 @@ LAST_CPU = max(os.sched_getaffinity(0))
 
 # What traces exactly; "proc" only polls, and has tests of its own.
 RUNGS = ("btf", "tracepoint", "perf")
+# Where programs run in the kernel, which other probes need too.
+BPF_RUNGS = ("btf", "tracepoint")
 PARTS = ("oncpu_ns", "runq_wake_ns", "runq_preempt_ns", "offcpu_ns", "stopped_ns", "unknown_ns")
 S = 1_000_000_000
 

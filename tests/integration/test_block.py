@@ -18,6 +18,8 @@ import pytest
 from harness import (LIMIT, background, fd_links, identity_errors, parse_report, run_tool, runq_ns,
                      wait_for)
 
+NEEDS_BPF = True
+
 MIB = 1 << 20
 SIZE = 64 * MIB
 SECTOR = 512

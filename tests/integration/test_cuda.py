@@ -14,6 +14,8 @@ import pytest
 from harness import (BUILD, Load, Trace, background, identity_errors, in_mounts, parse_json,
                      parse_report, run_tool, runq_ns, trace_load, wait_for, workload)
 
+NEEDS_BPF = True
+
 FOLDER = f"{BUILD}/tests/workloads"
 LIBRARY = f"{FOLDER}/libcuda.so.1"
 ALL = ("--cuda", "all")

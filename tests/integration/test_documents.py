@@ -12,12 +12,13 @@ from test_target_groups import ID, cgroups, hierarchy, sleep_in
 
 MAN_PAGE = "tools/man/tegratrace.8"
 COMPLETION = "tools/completion/tegratrace"
-SUBCOMMANDS = ("diagnose", "roofline", "doctor")
+SUBCOMMANDS = ("report", "diagnose", "roofline", "doctor")
 TRACE = ""
 
 # Where in the man page the options of each subcommand stand.
 MAN_SECTIONS = {
     TRACE: ("Target", "GPU samples", "Output", "Tracing", "Point on the roofline", "Everywhere"),
+    "report": ("report", "Everywhere"),
     "diagnose": ("diagnose", "Point on the roofline", "Everywhere"),
     "roofline": ("roofline", "Point on the roofline", "Everywhere"),
     "doctor": ("doctor", "Everywhere"),

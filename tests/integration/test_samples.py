@@ -9,6 +9,8 @@ import pytest
 
 from harness import Load, background, parse_json, run_tool, trace_load, wait_for, workload
 
+NEEDS_BPF = True
+
 CODE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "code")
 HZ = 99
 SIGMAS = 5

@@ -231,6 +231,9 @@ static void check_perf(const struct run *run)
 	size_t i;
 	json_t *one;
 
+	/* they need programs in the kernel */
+	if (!strcmp(run->rung, "perf"))
+		return;
 	json_array_foreach(samples, i, one)
 	{
 		seen += number(one, "samples");

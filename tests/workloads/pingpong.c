@@ -8,6 +8,7 @@
  *   cpu2=CPU   CPU of the second, default the same
  *   procs=0    1: two processes instead of two threads (threads=1 says the opposite)
  *   count=0    rounds; 0: until secs are over
+ *   burn_us=0  CPU time of its own that the first takes before each round
  */
 #include "workload.h"
 
@@ -20,7 +21,7 @@ static const char *const vals[] = {
 };
 
 static int there[2], back[2];
-static uint64_t count;
+static uint64_t count, burn_ns;
 
 static void ping(struct wl_thread *t)
 {
@@ -28,6 +29,8 @@ static void ping(struct wl_thread *t)
 	char c = 'p';
 
 	for (i = 0; i < last && !wl_stopped(); i++) {
+		if (burn_ns)
+			wl_burn(burn_ns);
 		if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1)
 			break;
 	}
@@ -81,6 +84,7 @@ int main(int argc, char **argv)
 	procs = wl_arg_int("procs", 0, 0, 1);
 	threads = wl_arg_int("threads", !procs, 0, 1);
 	count = (uint64_t)wl_arg_int("count", 0, 0, INT64_MAX);
+	burn_ns = (uint64_t)wl_arg_int("burn_us", 0, 0, 1000000) * WL_USEC;
 	wl_args_done();
 	if (procs == threads)
 		wl_die(WL_USAGE, "either threads=1 or procs=1");

@@ -8,7 +8,7 @@
  *                 disk by one hop
  *   swap-in       touches its own memory that was swapped out (swap=file or zram)
  *
- *   count=23        calls a thread
+ *   count=41        calls a thread
  *   reads=50 writes=30   a second, of all threads together: a limit of the cgroup, which makes the
  *                   waits long; 0: no limit
  *   swap=none       none, file or zram: swap of its own, for the length of the run
@@ -243,7 +243,7 @@ int main(int argc, char **argv)
 	unsigned int reads, writes;
 
 	wl_init("waits_disk", argc, argv, 3);
-	wait_args(23, 100003);
+	wait_args(41, 100003);
 	reads = (unsigned int)wl_arg_int("reads", 50, 0, 1000003);
 	writes = (unsigned int)wl_arg_int("writes", 30, 0, 1000003);
 	swap = wl_arg_str("swap", "none");

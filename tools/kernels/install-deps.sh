@@ -11,7 +11,7 @@ arm64) cross='' foreign=amd64 triplet=x86-64-linux-gnu ;;
 esac
 wanted="gcc-$triplet $cross cpio qemu-system-arm qemu-system-x86 seabios"
 for library in libbpf-dev libdw-dev libiberty-dev libbz2-dev liblzma-dev libelf-dev zlib1g-dev \
-	libjansson-dev; do
+	libjansson-dev libsqlite3-dev libprotobuf-c-dev; do
 	wanted="$wanted $library $library:$foreign"
 done
 

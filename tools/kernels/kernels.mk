@@ -14,7 +14,7 @@ STATIC_TRIPLET_arm64 := aarch64-linux-gnu
 STATIC_SKEL_amd64 := $(BUILD)/skel/x86
 STATIC_SKEL_arm64 := $(BUILD)/skel/arm64
 STATIC_MAX_BYTES := $(shell echo $$((6 * 1024 * 1024)))
-STATIC_CFLAGS := $(filter-out -g,$(CFLAGS)) -ffunction-sections -fdata-sections \
+STATIC_CFLAGS := $(filter-out -g -DTEGRATRACE_LIVE,$(CFLAGS)) -ffunction-sections -fdata-sections \
 	-ffile-prefix-map=$(CURDIR)=.
 # libdw would load libdebuginfod, which in a static binary brings another libc's: it finds none.
 STATIC_LDFLAGS := -static -Wl,--gc-sections -Wl,--build-id=sha1 -s -Wl,--wrap=dlopen
@@ -36,14 +36,22 @@ static-workloads: $(STATIC)/$(STATIC_ARCH)/tegratrace-counts $(KERNELS_LOADS:%=$
 
 # $(1): Debian architecture, $(2): GNU triplet. The libraries are Debian's, of that architecture.
 define static_rules
-$(STATIC)/$(1)/%.o: %.c | $(RUNGS:%=$(STATIC_SKEL_$(1))/%.skel.h) $(BUILD)/build_version.h
+$(STATIC)/$(1)/%.o: %.c | $(RUNGS:%=$(STATIC_SKEL_$(1))/%.skel.h) $(BUILD)/build_version.h $(BUILD)/perfetto.pb-c.h
 	$$(call msg,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$(2)-gcc -I$(STATIC_SKEL_$(1)) $$(STATIC_CFLAGS) -MMD -MP -c $$< -o $$@
 
+$(STATIC)/$(1)/perfetto.pb-c.o: $(BUILD)/perfetto.pb-c.c
+	$$(call msg,CC,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$(2)-gcc $$(STATIC_CFLAGS) -MMD -MP -c $$< -o $$@
+
 $(STATIC)/$(1)/src/report/schema.o: src/report/schema.json
 
-$(STATIC)/tegratrace-$(1): $(SRCS:%.c=$(STATIC)/$(1)/%.o) $(STATIC)/$(1)/tools/kernels/no_dlopen.o
+$(STATIC)/$(1)/src/report/page.o: $(PAGE)
+
+$(STATIC)/tegratrace-$(1): $(SRCS:%.c=$(STATIC)/$(1)/%.o) $(STATIC)/$(1)/perfetto.pb-c.o \
+		$(STATIC)/$(1)/tools/kernels/no_dlopen.o
 	$$(call msg,LINK,$$@)
 	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -Wl,-Map=$$@.map -o $$@ $$^ $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
 		$(PKG_CONFIG) --static --libs $(LIBS)) -liberty -lm

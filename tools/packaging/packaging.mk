@@ -43,8 +43,8 @@ deb: static
 		$(STATIC_ARCH) $(STATIC)/tegratrace-$(STATIC_ARCH) $(PACKAGES)
 
 ifeq ($(READY_SKELS),)
-dist: $(foreach arch,$(BPF_ARCHES),$(RUNGS:%=$(BUILD)/skel/$(arch)/%.skel.h))
-	$(Q)VERSION=$(VERSION) BUILD=$(BUILD) tools/packaging/dist.sh $(PACKAGES) $(patsubst $(BUILD)/%,%,$^)
+dist: $(foreach arch,$(BPF_ARCHES),$(RUNGS:%=$(BUILD)/skel/$(arch)/%.skel.h)) | $(PAGE)
+	$(Q)VERSION=$(VERSION) BUILD=$(BUILD) PAGE=$(PAGE) tools/packaging/dist.sh $(PACKAGES) $(patsubst $(BUILD)/%,%,$^)
 else
 dist:
 	$(error this is a source archive already; make dist needs a clone of the repository)
