@@ -50,7 +50,7 @@ struct proc_rung {
 	bool stop, running, ended;
 	pthread_t poller;
 	uint64_t descendants_ns;
-	uint64_t sites_until_ns; /* in this pass */
+	uint64_t sites_spent_ns; /* in this pass */
 	uint64_t readings;
 	__u32 next; /* slot to look at first */
 };
@@ -160,15 +160,19 @@ static void begin_thread(struct proc_rung *rung, struct polled *polled, struct t
 	}
 }
 
+/* A slow machine still reads one a pass. */
 static void note_site(struct proc_rung *rung, struct polled *polled, const struct tt_thread *t)
 {
 	struct sleep_site site;
+	uint64_t start;
 
 	polled->site = 0;
-	if (!rung->places || now_ns() >= rung->sites_until_ns ||
-	    sleep_site_read(&site, (pid_t)t->tgid, (pid_t)t->tid) || site.running)
+	if (!rung->places || rung->sites_spent_ns >= SITES_NS)
 		return;
-	polled->site = proc_sites_add(rung->sites, &site);
+	start = now_ns();
+	if (!sleep_site_read(&site, (pid_t)t->tgid, (pid_t)t->tid) && !site.running)
+		polled->site = proc_sites_add(rung->sites, &site);
+	rung->sites_spent_ns += now_ns() - start;
 }
 
 static void keep_edge(struct proc_rung *rung, __u32 slot, const struct polled *polled,
@@ -355,7 +359,7 @@ static void poll_all(struct proc_rung *rung, uint64_t now, bool last)
 	pthread_mutex_lock(&rung->records->lock);
 	if (!last)
 		find_new(rung, now);
-	rung->sites_until_ns = now_ns() + SITES_NS;
+	rung->sites_spent_ns = 0;
 	for (__u32 i = 0; i < rung->records->used; i++) {
 		__u32 slot = 1 + (rung->next + i) % rung->records->used;
 		struct tt_thread *t = &rung->records->threads[slot];

@@ -313,7 +313,9 @@ static void check_sleepers(const struct run *run)
 	}
 	verdict(rows == 7 && short_of <= (polls(run) ? all / 20 : 0),
 		"%d sleepers, %" PRId64 " ns of sleep not seen", rows, short_of);
-	check_classes(timer, all);
+	/* Polling has 1 ms a pass for places of sleep, which emulated is less than one takes. */
+	if (!polls(run))
+		check_classes(timer, all);
 }
 
 /* Each page once, by the kernel's own count. */

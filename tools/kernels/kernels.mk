@@ -63,8 +63,8 @@ $(STATIC)/$(1)/load_stats.o: tests/kernels/load_stats.c
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$(2)-gcc -DWRAPPED $$(STATIC_CFLAGS) -c $$< -o $$@
 
-$(STATIC)/$(1)/tegratrace-counts: $(SRCS:%.c=$(STATIC)/$(1)/%.o) $(STATIC)/$(1)/tools/kernels/no_dlopen.o \
-		$(STATIC)/$(1)/load_stats.o
+$(STATIC)/$(1)/tegratrace-counts: $(SRCS:%.c=$(STATIC)/$(1)/%.o) $(STATIC)/$(1)/perfetto.pb-c.o \
+		$(STATIC)/$(1)/tools/kernels/no_dlopen.o $(STATIC)/$(1)/load_stats.o
 	$$(call msg,LINK,$$@)
 	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -Wl,--wrap=syscall -o $$@ $$^ $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
 		$(PKG_CONFIG) --static --libs $(LIBS)) -liberty -lm
