@@ -31,14 +31,13 @@ def test_without_btf_it_takes_tracepoints(tmp_path):
     assert report["capability"]["rung"] == "tracepoint"
     missing = [m for m in report["capability"]["missing"] if "btf" in m["what"].lower()]
     assert missing and "/sys/kernel/btf" in missing[0]["why"]
-    # The one thing that this rung cannot tell is unknown there, and not 0.
-    assert all(row["wait"]["disk"] is None for row in report["threads"])
+    assert all(row["identity_error_ns"] == 0 for row in report["threads"])
 
 
 def test_with_btf_it_takes_btf(tmp_path):
     report = traces(tmp_path, "auto", ())
     assert report["capability"]["rung"] == "btf"
-    assert all(row["wait"]["disk"] is not None for row in report["threads"])
+    assert all(row["identity_error_ns"] == 0 for row in report["threads"])
 
 
 def test_without_btf_the_btf_rung_refuses(sleeper):
