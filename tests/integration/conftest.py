@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 import os
+import zlib
 
 import pytest
 
@@ -26,6 +27,42 @@ def pytest_generate_tests(metafunc):
         bpf_only = getattr(metafunc.module, "NEEDS_BPF", False)
         metafunc.parametrize("rung", harness.BPF_RUNGS if bpf_only else harness.RUNGS,
                              scope="function")
+
+
+def _without_rung(item):
+    """The same for the variants of a test on all rungs."""
+    params = sorted((key, str(value)) for key, value in item.callspec.params.items() if key != "rung")
+    return item.module.__name__, item.originalname, tuple(params)
+
+
+def _chosen(variants):
+    """Of the variants of one test: by name, so always the same one, and half of all on each rung. What
+    shares a load goes to the same rung."""
+    params = variants[0].callspec.params
+    load = next((str(params[key]) for key in ("load", "scenario", "probe") if key in params), None)
+    name = variants[0].module.__name__ + (load or variants[0].originalname)
+    rung = harness.BPF_RUNGS[zlib.crc32(name.encode()) % len(harness.BPF_RUNGS)]
+    return next((item for item in variants if item.callspec.params["rung"] == rung), variants[0])
+
+
+def pytest_collection_modifyitems(config, items):
+    """CHECK=full runs all; without it what only repeats, on another rung or once more, is left out."""
+    if os.environ.get("CHECK") == "full":
+        return
+    left_out, variants = set(), {}
+    for item in items:
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        if params.get("repeat", 0) > 0:
+            left_out.add(item)
+        elif params.get("rung") in harness.RUNGS:
+            variants.setdefault(_without_rung(item), []).append(item)
+    for same in variants.values():
+        kept = [_chosen(same)]
+        if getattr(same[0].module, "BOTH_RUNGS", False):
+            kept = [item for item in same if item.callspec.params["rung"] in harness.BPF_RUNGS]
+        left_out.update(item for item in same if item not in kept)
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")
