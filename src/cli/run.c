@@ -436,13 +436,14 @@ static void end_window(struct run *run)
 	status_clear();
 	system_watch_end(run->watch, run->tracer, session->end_ns, session);
 	follow_last(&run->follow, session->end_ns);
+	/* Now: what it prints while the rest is read is not of the window. */
+	tegra_source_close(run->source, session->end_ns, &session->tegra);
+	run->source = NULL;
+	follow_end(&run->follow);
+	board_watch_end(run->board, session->end_ns, session);
 	run_probes_end(&run->probes, now_ns(), session);
 	accounts_finish(run->accounts, session->end_ns);
 	run_probes_finish(&run->probes, session);
-	tegra_source_close(run->source, session->end_ns, &session->tegra);
-	follow_end(&run->follow);
-	board_watch_end(run->board, session->end_ns, session);
-	run->source = NULL;
 	session->losses.tegra_rejected = session->tegra.rejected;
 	session->command_status = run->command.status;
 }

@@ -2,14 +2,14 @@
 // node bundle.mjs FOLDER OUT: one HTML file of the page in FOLDER, all scripts and styles inside.
 import {createHash} from 'node:crypto';
 import {readFileSync, readdirSync, writeFileSync} from 'node:fs';
-import {join} from 'node:path';
+import {join, resolve} from 'node:path';
 
 import {build} from 'esbuild';
 
 const [folder, out] = process.argv.slice(2);
 
 const options = {
-  absWorkingDir: folder,
+  absWorkingDir: resolve(folder),
   bundle: true,
   charset: 'ascii',
   legalComments: 'none',
