@@ -105,6 +105,8 @@ static uint64_t period_ns, capture_ns, preproc_ns, infer_ns, gpu_ns, post_ns, ho
 static int jobs, reads, faults, one_cpu, camera_fd = -1, camera_out = -1;
 static bool over_net;
 static pthread_mutex_t calibration = PTHREAD_MUTEX_INITIALIZER;
+/* Held while one waits for the other: or who has just let it go takes it again before anybody wakes. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t first_out_ns, last_out_ns, latency_sum_ns, latency_max_ns;
 static const struct scenario *scenario;
 
@@ -115,6 +117,13 @@ static void work(struct wl_thread *t, uint64_t ns)
 	t->val[V_ASKED] += ns;
 	if (ns)
 		t->val[V_BURNED] += wl_burn(ns);
+}
+
+static void lock_calibration(void)
+{
+	pthread_mutex_lock(&turn);
+	pthread_mutex_lock(&calibration);
+	pthread_mutex_unlock(&turn);
 }
 
 /* A camera drops the frames that nobody takes. */
@@ -173,7 +182,7 @@ static void preproc(struct wl_thread *t)
 	while (frames_pop(&raw, &frame, &t->val[V_IN])) {
 		if (hold_ns) {
 			t0 = wl_now();
-			pthread_mutex_lock(&calibration);
+			lock_calibration();
 			t->val[V_LOCK] += wl_now() - t0;
 		}
 		work(t, preproc_ns);
@@ -188,7 +197,7 @@ static void preproc(struct wl_thread *t)
 static void calibrator(struct wl_thread *t)
 {
 	while (!wl_stopped()) {
-		pthread_mutex_lock(&calibration);
+		lock_calibration();
 		work(t, hold_ns / 10);
 		wl_sleep(hold_ns - hold_ns / 10);
 		pthread_mutex_unlock(&calibration);
