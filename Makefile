@@ -207,7 +207,7 @@ check-format:
 
 # 20 times in make check.
 check-attach: all workloads
-	$(Q)BUILD=$(BUILD) ATTACH_RUNS=$(or $(ATTACH_RUNS),200) /usr/bin/python3 -m pytest -q -p no:cacheprovider \
+	$(Q)BUILD=$(BUILD) ATTACH_RUNS=$(or $(ATTACH_RUNS),200) CHECK=full /usr/bin/python3 -m pytest -q -p no:cacheprovider \
 		tests/integration/test_attach_detach.py
 
 fuzz:

@@ -152,7 +152,7 @@ packages() {
 }
 wants packages && packages
 
-# Two arm64 kernels under emulation, without type data; make check-kernels boots them all.
+# An arm64 kernel under emulation, without type data; make check-kernels boots them all.
 kernels() {
 	local p f s
 	if ! tools/kernels/install-deps.sh >"$logs/kernels" 2>&1; then

@@ -21,6 +21,9 @@ PERF_TYPE_TRACEPOINT = 2
 KINDS = "prog", "map", "link"
 LIBC = ctypes.CDLL(None, use_errno=True)
 
+# Half a minute, and the kernel matrix has the like.
+FULL_ONLY = True
+
 
 class Counter:
     """As perf stat -e sched:sched_switch -t TID: how often that thread left a CPU."""

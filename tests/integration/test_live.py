@@ -15,6 +15,9 @@ import page
 USAGE, UNSUPPORTED = 2, 5
 URL = re.compile(rb"http://\S+/")
 
+# A minute of runs in a browser; test_html.py has the same page.
+FULL_ONLY = True
+
 
 @pytest.fixture(scope="module", autouse=True)
 def built_with_it():
