@@ -47,13 +47,14 @@ def _chosen(variants):
 
 def pytest_collection_modifyitems(config, items):
     """CHECK=full runs all; without it what only repeats, on another rung or once more, is left out, and
-    modules that say FULL_ONLY."""
+    modules, or tests of them, that say FULL_ONLY."""
     if os.environ.get("CHECK") == "full":
         return
     left_out, variants = set(), {}
     for item in items:
         params = item.callspec.params if hasattr(item, "callspec") else {}
-        if getattr(item.module, "FULL_ONLY", False) or params.get("repeat", 0) > 0:
+        only = getattr(item.module, "FULL_ONLY", ())
+        if only is True or item.originalname in (only or ()) or params.get("repeat", 0) > 0:
             left_out.add(item)
         elif params.get("rung") in harness.RUNGS:
             variants.setdefault(_without_rung(item), []).append(item)

@@ -42,6 +42,9 @@ threads = [threading.Thread(target=named, args=(name,)) for name in {SHORT!r}]
 [t.join() for t in threads]
 """
 
+# In a browser, for a minute.
+FULL_ONLY = True
+
 
 def diagnose(folder, lines, *args):
     """The page of a log, and the report of the same log."""

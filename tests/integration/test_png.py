@@ -31,6 +31,9 @@ HOSTILE = "a`touch pwned`\"'\\\"; system(\"touch pwned\") # @pwned $(touch pwned
 
 pytestmark = pytest.mark.skipif(not shutil.which("gnuplot"), reason="no gnuplot: apt-get install gnuplot-nox")
 
+# Half a minute of gnuplot.
+FULL_ONLY = True
+
 
 def paeth(left, up, corner):
     guess = left + up - corner

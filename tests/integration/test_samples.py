@@ -15,6 +15,9 @@ CODE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "code")
 HZ = 99
 SIGMAS = 5
 
+# Where the machine is disturbed, CPU time and samples part by more than is allowed here.
+FULL_ONLY = ("test_spinning_in_the_driver_is_not_work",)
+
 
 def build(path, source, *flags):
     subprocess.run(["gcc", "-O2", "-g", "-fPIC", "-shared", "-fno-omit-frame-pointer", *flags,

@@ -18,6 +18,9 @@ PARTS = {"Running": "oncpu_ns", "Runnable": "runq_wake_ns",
 BPF_RUNGS = ("btf", "tracepoint")
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 
+# Half a minute of traces.
+FULL_ONLY = True
+
 
 def part_of(name):
     return PARTS["Sleeping" if name.startswith("Sleeping") else name]

@@ -60,7 +60,7 @@ def test_cpu_bound(tmp_path, rung):
     found = verdict(result, "cpu-bound")
     tid = result.thread("preproc-0")["tid"]
     assert found["threads"] == [tid] and f"preproc-0/{tid}" in found["headline"]
-    assert found["share"] > 0.8
+    assert found["share"] > 0.6
     assert found["next_steps"]
 
 

@@ -28,9 +28,6 @@ PLAIN_MUTEX = ("mutex-want",)
 # Who may end a wait for a disk: the device's interrupt, or a kernel thread on its behalf.
 DEVICE_SIDE = ("irq", "softirq", "kernel")
 
-# How a class is found differs from rung to rung.
-BOTH_RUNGS = True
-
 
 def waits(result, name):
     """The truth of a thread: its kinds of wait."""
