@@ -191,7 +191,8 @@ static void path_confidence(struct verdict *v, const struct facts *facts, bool g
 
 	/* What stands behind a waker is its whole window, not the moments it was waited for. */
 	if (part->top != facts->path.feeder)
-		verdict_doubt(v, 0.85, "a timeline of the waits, which this version does not keep");
+		verdict_doubt(v, 0.85,
+			      "the moments themselves: --timeline --perfetto FILE shows them");
 	if (facts->path.parts[PATH_UNKNOWN].share >= 0.2)
 		verdict_doubt(v, 0.6, "the cause of every wait: see what is missing (-v)");
 	if (!gpu_known)
