@@ -19,16 +19,8 @@
 /* A rung without BPF has its own of these (src/probe/perf_account.c). */
 #ifndef TT_IN_USER_SPACE
 
+#include "records.h"
 #include "waits.h"
-
-/* Sized by the loader: the number of slots. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct tt_thread);
-} threads SEC(".maps");
 
 /*
  * Zeroed slots, filled by the loader; popped in task context at a birth (and once at an exec). A

@@ -10,16 +10,8 @@
 #include <bpf/bpf_helpers.h>
 #include "uprobe_regs.h"
 #include "target.h"
+#include "records.h"
 #include "cuda_abi.h"
-
-/* The scheduler object's. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct tt_thread);
-} threads SEC(".maps");
 
 /* By slot. */
 struct {

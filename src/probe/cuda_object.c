@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -73,17 +72,6 @@ static int map_records(struct cuda_object *object, const struct tracer *tracer)
 			return -errno;
 	}
 	return 0;
-}
-
-/* Each probe holds two descriptors, a few hundred in all: more than the usual soft limit. */
-static void raise_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
 }
 
 static int load(struct cuda_object *object, const struct tracer *tracer, bool iter_by_probe)
@@ -183,7 +171,7 @@ int cuda_object_open(struct cuda_object *object, const struct tracer *tracer, bo
 	}
 	object->window = (struct tt_window *)&object->skeleton->data->window;
 	object->object = object->skeleton->obj;
-	raise_descriptors();
+	rung_raise_file_limit(); /* two a probe, a few hundred in all */
 	return 0;
 }
 

@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool same_waker(const struct waker *a, const struct waker *b, bool folded)
-{
-	return a->kind == b->kind && (folded || a->tid == b->tid) && !strcmp(a->name, b->name);
-}
-
 /* It has neither a name nor a kind, so as a waker it looks like none. */
 static bool is_disk(__u32 via)
 {
@@ -25,8 +20,8 @@ static bool same(const struct raw_wait *a, const struct raw_wait *b, bool folded
 	return x->syscall == y->syscall && x->flags == y->flags &&
 	       x->kernel_stack == y->kernel_stack && x->user_stack == y->user_stack &&
 	       (folded || x->arg == y->arg) && !strcmp(a->file, b->file) &&
-	       is_disk(x->via) == is_disk(y->via) && same_waker(&a->waker, &b->waker, folded) &&
-	       same_waker(&a->via, &b->via, folded);
+	       is_disk(x->via) == is_disk(y->via) && wakers_same(&a->waker, &b->waker, folded) &&
+	       wakers_same(&a->via, &b->via, folded);
 }
 
 static int room_for_head(struct raw_waits *waits, size_t row)

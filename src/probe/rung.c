@@ -78,6 +78,16 @@ bool rung_choose_timeline(struct bpf_object *object, __u32 bytes)
 	return false;
 }
 
+void rung_raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void rung_explain_load(int err, char reason[RUNG_REASON_LEN])
 {
 	struct rlimit limit;

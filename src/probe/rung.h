@@ -76,6 +76,9 @@ int rung_size_maps(struct bpf_object *object, const struct rung_settings *settin
  */
 int rung_attach_tracepoints(struct bpf_object_skeleton *skeleton, char reason[RUNG_REASON_LEN]);
 
+/* As many open files as this process may have; each event or probe holds some. */
+void rung_raise_file_limit(void);
+
 /* One plain sentence for an errno of a failed load, with what to do. */
 void rung_explain_load(int err, char reason[RUNG_REASON_LEN]);
 

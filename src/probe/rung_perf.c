@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -85,17 +85,6 @@ static size_t ring_bytes(int cpus)
 	while (bytes < RING_MAX_BYTES && 2 * bytes * (size_t)cpus <= RINGS_BYTES)
 		bytes *= 2;
 	return bytes;
-}
-
-/* Fourteen descriptors a CPU. */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static bool has_cpu(const struct perf_rung *rung, int number)
@@ -236,7 +225,7 @@ static int perf_load(const struct rung_settings *settings, struct rung_objects *
 	err = read_formats(rung, &objects->interrupts, reason);
 	if (err)
 		return err;
-	raise_file_limit();
+	rung_raise_file_limit(); /* fourteen descriptors a CPU */
 	rung->records = settings->records;
 	rung->settings = (struct perf_cpu_settings){
 		.formats = &rung->formats,

@@ -410,16 +410,6 @@ static void *poll_proc(void *ctx)
 	return NULL;
 }
 
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static void proc_destroy(struct rung_objects *objects)
 {
 	struct proc_rung *rung = objects->skeleton;
@@ -452,7 +442,7 @@ static int proc_load(const struct rung_settings *settings, struct rung_objects *
 			 "CONFIG_SCHED_INFO), or /proc is not mounted");
 		return -EOPNOTSUPP;
 	}
-	raise_file_limit();
+	rung_raise_file_limit();
 	rung->follow_children = settings->follow_children;
 	rung->places = settings->kernel_stacks;
 	rung->window = (struct tt_window){TT_WINDOW_CLOSED, TT_WINDOW_CLOSED};

@@ -65,15 +65,12 @@ static void judge(const struct report *report, size_t i)
 		.via_disk = wait->key.via == TT_WAKER(TT_WAKER_DISK, 0),
 	};
 	struct kernel_stack stack;
-	const char *frames[SLEEP_SITE_FRAMES];
 
 	kernel_stacks_get(report->stacks, wait->key.kernel_stack, &stack);
 	evidence.site.frames = stack.frames;
 	evidence.site.nframes = stack.n;
 	if (wait->site && !stack.n) {
-		for (int f = 0; f < wait->site->nframes; f++)
-			frames[f] = wait->site->frames[f];
-		evidence.site.frames = frames;
+		evidence.site.frames = wait->site->frames;
 		evidence.site.nframes = wait->site->nframes;
 	}
 	wait_judge(&evidence, &report->judged[i]);
@@ -91,11 +88,6 @@ static void judge_with_samples(const struct report *report, size_t i)
 		judge(report, i);
 }
 
-static bool same_waker(const struct waker *a, const struct waker *b)
-{
-	return a->kind == b->kind && a->tid == b->tid && !strcmp(a->name, b->name);
-}
-
 /*
  * Where only some sleeps are walked (no type data), one that was not is taken for what most of the
  * walked ones of the same thread and waker were: an estimate, counted as such.
@@ -108,7 +100,7 @@ static bool estimate(const struct report *report, size_t from, size_t to, size_t
 	for (size_t j = from; j < to; j++) {
 		const struct raw_wait *other = &report->raw->rows[report->order[j]];
 
-		if (has_evidence(other) && same_waker(&other->waker, &wait->waker) &&
+		if (has_evidence(other) && wakers_same(&other->waker, &wait->waker, false) &&
 		    (!best || other->count > best->count))
 			best = other;
 	}

@@ -11,7 +11,6 @@
 
 #include "base/msg.h"
 #include "base/text.h"
-#include "futex.h"
 #include "probe/fd_names.h"
 #include "probe/holders.h"
 #include "probe/map_table.h"
@@ -141,8 +140,7 @@ static void add_syscall(const struct sleep_site *site, struct tt_edge_key *key)
 	if (!site->args_known)
 		return;
 	key->arg = (__u32)site->args[0];
-	if (site->syscall == SYS_futex && tt_is_mutex((__u32)site->args[1], (__u32)site->args[2]))
-		key->flags |= TT_SITE_FUTEX_LOCK;
+	key->flags |= sleep_site_evidence(site, NULL).flags;
 }
 
 /* By the name of its executable: an interpreter inside another program is not seen. */

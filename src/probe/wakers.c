@@ -24,6 +24,11 @@ struct wakers {
 	} ended[ENDED];
 };
 
+bool wakers_same(const struct waker *a, const struct waker *b, bool by_name)
+{
+	return a->kind == b->kind && (by_name || a->tid == b->tid) && !strcmp(a->name, b->name);
+}
+
 struct wakers *wakers_new(const struct tracer *tracer, const struct session *session)
 {
 	struct wakers *wakers = calloc(1, sizeof(*wakers));

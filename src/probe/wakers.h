@@ -3,6 +3,7 @@
 #ifndef TEGRATRACE_WAKERS_H
 #define TEGRATRACE_WAKERS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include <linux/types.h>
@@ -16,6 +17,9 @@ struct waker {
 	pid_t pid, tid; /* 0 = no task or unknown */
 	char name[48];	/* sanitised; empty = unknown */
 };
+
+/* `by_name`: threads of one name are the same, as in a row that several threads share. */
+bool wakers_same(const struct waker *a, const struct waker *b, bool by_name);
 
 struct wakers;
 

@@ -12,12 +12,11 @@
 #include <string.h>
 
 #include "diagnose/verdict.h"
+#include "pipeline_session.h"
 
 #define SECOND INT64_C(1000000000)
 #define WINDOW (10 * SECOND)
-#define PART   (WINDOW / 1000)
 
-static struct session session;
 static struct verdict verdict;
 
 static int start(void **state)
@@ -36,45 +35,6 @@ static int end(void **state)
 	(void)state;
 	session_free(&session);
 	return 0;
-}
-
-/* In thousandths of the window; the rest of it is sleep. */
-static struct thread_account *add(pid_t tid, const char *name, int oncpu, int runq)
-{
-	struct thread_account *thread = session_add_thread(&session);
-
-	thread->pid = 100;
-	thread->tid = tid;
-	strcpy(thread->comm, name);
-	strcpy(thread->group, name);
-	thread->wall_ns = WINDOW;
-	thread->oncpu_ns = oncpu * PART;
-	thread->runq_preempt_ns = runq * PART;
-	thread->offcpu_ns = WINDOW - (oncpu + runq) * PART;
-	for (int i = 0; i < WAIT_CLASSES; i++)
-		thread->wait_ns[i] = 0;
-	return thread;
-}
-
-static struct wait_edge *wait_for(pid_t waiter, enum wait_class class, int parts, pid_t waker,
-				  const char *name)
-{
-	struct wait_edge *edge = session_add_edge(&session);
-
-	edge->pid = 100;
-	edge->tid = waiter;
-	edge->class = class;
-	edge->ns = parts * PART;
-	edge->count = 101;
-	edge->waker_kind = waker ? WAKER_THREAD : WAKER_NONE;
-	edge->waker_pid = waker ? 100 : 0;
-	edge->waker_tid = waker;
-	snprintf(edge->waker, sizeof(edge->waker), "%s", name);
-	for (size_t i = 0; i < session.nthreads; i++) {
-		if (session.threads[i].tid == waiter)
-			session.threads[i].wait_ns[class] += parts * PART;
-	}
-	return edge;
 }
 
 static void set_gpu(double busy)
@@ -215,9 +175,9 @@ static void launching_is_told_from_other_computing(void **state)
 	set_gpu(0.1);
 	assert_int_equal(judge(), VERDICT_CPU_BOUND);
 	infer->cuda.launches = 10007;
-	infer->cuda.launch_ns = 449 * PART; /* of 900 on a CPU */
+	infer->cuda.launch_ns = part_ns(449); /* of 900 on a CPU */
 	assert_int_equal(judge(), VERDICT_CPU_BOUND);
-	infer->cuda.launch_ns = 450 * PART;
+	infer->cuda.launch_ns = part_ns(450);
 	assert_int_equal(judge(), VERDICT_LAUNCH_BOUND);
 	assert_int_equal(verdict.threads[0], 1);
 }
@@ -229,7 +189,7 @@ static void spinning_in_the_library_is_no_launching(void **state)
 
 	(void)state;
 	infer = add(1, "infer", 1000, 0);
-	infer->gpu_spin_ns = 500 * PART;
+	infer->gpu_spin_ns = part_ns(500);
 	set_gpu(0.5);
 	session.oncpu = calloc(1, sizeof(*session.oncpu));
 	session.noncpu = 1;
@@ -255,7 +215,7 @@ static void spinning_in_the_library_is_no_launching(void **state)
 static void a_spinner_beside_a_working_gpu_is_no_cpu_limit(void **state)
 {
 	(void)state;
-	add(1, "infer", 1000, 0)->gpu_spin_ns = 850 * PART;
+	add(1, "infer", 1000, 0)->gpu_spin_ns = part_ns(850);
 	set_gpu(0.85);
 	assert_int_equal(judge(), VERDICT_BALANCED);
 	set_gpu(0.95);
@@ -280,8 +240,8 @@ static void less_than_a_fifth_is_no_limit(void **state)
 	wait_for(1, WAIT_DISK, 199, 0, "");
 	set_gpu(0.79);
 	assert_int_equal(judge(), VERDICT_BALANCED);
-	session.edges[1].ns += PART;
-	session.edges[0].ns -= PART;
+	session.edges[1].ns += part_ns(1);
+	session.edges[0].ns -= part_ns(1);
 	assert_int_equal(judge(), VERDICT_IO_BOUND);
 }
 

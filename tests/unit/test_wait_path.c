@@ -12,11 +12,9 @@
 #include <string.h>
 
 #include "diagnose/wait_path.h"
+#include "pipeline_session.h"
 
 #define WALL 1000000000LL
-#define PART 1000000LL /* a thousandth of the window */
-
-static struct session session;
 
 static int start(void **state)
 {
@@ -32,44 +30,6 @@ static int end(void **state)
 	(void)state;
 	session_free(&session);
 	return 0;
-}
-
-/* In thousandths of the window; the rest of it is sleep. */
-static struct thread_account *add(pid_t tid, const char *name, int oncpu, int runq)
-{
-	struct thread_account *thread = session_add_thread(&session);
-
-	thread->pid = 100;
-	thread->tid = tid;
-	strcpy(thread->comm, name);
-	strcpy(thread->group, name);
-	thread->wall_ns = WALL;
-	thread->oncpu_ns = oncpu * PART;
-	thread->runq_wake_ns = runq * PART;
-	thread->offcpu_ns = WALL - (oncpu + runq) * PART;
-	for (int i = 0; i < WAIT_CLASSES; i++)
-		thread->wait_ns[i] = 0;
-	return thread;
-}
-
-static void wait_for(pid_t waiter, enum wait_class class, int parts, pid_t waker)
-{
-	struct wait_edge *edge = session_add_edge(&session);
-
-	edge->pid = 100;
-	edge->tid = waiter;
-	edge->class = class;
-	edge->ns = parts * PART;
-	edge->count = 1;
-	if (waker) {
-		edge->waker_kind = WAKER_THREAD;
-		edge->waker_pid = 100;
-		edge->waker_tid = waker;
-	}
-	for (size_t i = 0; i < session.nthreads; i++) {
-		if (session.threads[i].tid == waiter)
-			session.threads[i].wait_ns[class] += parts * PART;
-	}
 }
 
 static void assert_share(const struct wait_path *path, enum path_end end_kind, double share,
@@ -91,9 +51,9 @@ static void stands_in_for_its_waiter(void **state)
 	(void)state;
 	add(1, "infer", 100, 0);
 	add(2, "preproc", 700, 0);
-	wait_for(1, WAIT_GPU, 300, 0);
-	wait_for(1, WAIT_THREAD, 600, 2);
-	wait_for(2, WAIT_THREAD, 300, 1);
+	wait_for(1, WAIT_GPU, 300, 0, "");
+	wait_for(1, WAIT_THREAD, 600, 2, "");
+	wait_for(2, WAIT_THREAD, 300, 1, "");
 	wait_path_find(&session, &path);
 	assert_string_equal(path.feeder->comm, "infer");
 	assert_share(&path, PATH_CPU, 0.7, 2);
@@ -110,10 +70,10 @@ static void ends_at_the_camera(void **state)
 	add(1, "infer", 100, 0);
 	add(2, "preproc", 200, 0);
 	add(3, "capture", 100, 0);
-	wait_for(1, WAIT_GPU, 200, 0);
-	wait_for(1, WAIT_THREAD, 700, 2);
-	wait_for(2, WAIT_THREAD, 800, 3);
-	wait_for(3, WAIT_TIMER, 900, 0);
+	wait_for(1, WAIT_GPU, 200, 0, "");
+	wait_for(1, WAIT_THREAD, 700, 2, "");
+	wait_for(2, WAIT_THREAD, 800, 3, "");
+	wait_for(3, WAIT_TIMER, 900, 0, "");
 	wait_path_find(&session, &path);
 	assert_share(&path, PATH_CPU, 0.1 + 0.14 + 0.056, 2);
 	assert_share(&path, PATH_GPU, 0.2, 1);
@@ -128,9 +88,9 @@ static void two_that_wait_for_each_other_end(void **state)
 	(void)state;
 	add(1, "infer", 400, 0);
 	add(2, "other", 0, 0);
-	wait_for(1, WAIT_GPU, 100, 0);
-	wait_for(1, WAIT_THREAD, 500, 2);
-	wait_for(2, WAIT_THREAD, 1000, 1);
+	wait_for(1, WAIT_GPU, 100, 0, "");
+	wait_for(1, WAIT_THREAD, 500, 2, "");
+	wait_for(2, WAIT_THREAD, 1000, 1, "");
 	wait_path_find(&session, &path);
 	assert_share(&path, PATH_CPU, 0.4, 1);
 	assert_share(&path, PATH_GPU, 0.1, 1);
@@ -142,7 +102,7 @@ static void spinning_is_not_computing(void **state)
 	struct wait_path path;
 
 	(void)state;
-	add(1, "infer", 900, 100)->gpu_spin_ns = 800 * PART;
+	add(1, "infer", 900, 100)->gpu_spin_ns = part_ns(800);
 	wait_path_find(&session, &path);
 	assert_share(&path, PATH_CPU, 0.1, 1);
 	assert_share(&path, PATH_GPU, 0.8, 1);
@@ -156,12 +116,12 @@ static void terminal_classes_end_where_they_are(void **state)
 	(void)state;
 	add(1, "infer", 50, 0);
 	add(2, "loader", 100, 100);
-	wait_for(1, WAIT_GPU, 50, 0);
-	wait_for(1, WAIT_LOCK, 100, 2);
-	wait_for(1, WAIT_THREAD, 800, 2);
-	wait_for(2, WAIT_DISK, 500, 0);
-	wait_for(2, WAIT_FAULT, 200, 0);
-	wait_for(2, WAIT_EVENT, 100, 0);
+	wait_for(1, WAIT_GPU, 50, 0, "");
+	wait_for(1, WAIT_LOCK, 100, 2, "");
+	wait_for(1, WAIT_THREAD, 800, 2, "");
+	wait_for(2, WAIT_DISK, 500, 0, "");
+	wait_for(2, WAIT_FAULT, 200, 0, "");
+	wait_for(2, WAIT_EVENT, 100, 0, "");
 	wait_path_find(&session, &path);
 	assert_share(&path, PATH_LOCK, 0.1, 1);
 	assert_int_equal(path.parts[PATH_LOCK].edge->waker_tid, 2);
@@ -180,8 +140,8 @@ static void a_thread_without_edges_is_unknown_where_it_slept(void **state)
 	(void)state;
 	add(1, "infer", 0, 0);
 	add(2, "helper", 250, 0);
-	wait_for(1, WAIT_GPU, 200, 0);
-	wait_for(1, WAIT_THREAD, 800, 2);
+	wait_for(1, WAIT_GPU, 200, 0, "");
+	wait_for(1, WAIT_THREAD, 800, 2, "");
 	wait_path_find(&session, &path);
 	assert_share(&path, PATH_CPU, 0.2, 2);
 	assert_share(&path, PATH_UNKNOWN, 0.6, 2);
@@ -193,7 +153,7 @@ static void without_gpu_use_there_is_no_path(void **state)
 
 	(void)state;
 	add(1, "worker", 900, 0);
-	wait_for(1, WAIT_TIMER, 100, 0);
+	wait_for(1, WAIT_TIMER, 100, 0, "");
 	wait_path_find(&session, &path);
 	assert_null(path.feeder);
 	for (int i = 0; i < PATH_ENDS; i++)
@@ -212,9 +172,9 @@ static void a_long_ring_keeps_its_sum(void **state)
 		snprintf(name, sizeof(name), "ring-%d", i);
 		add(i, name, 100, 0);
 	}
-	wait_for(1, WAIT_GPU, 100, 0);
+	wait_for(1, WAIT_GPU, 100, 0, "");
 	for (int i = 1; i <= 300; i++)
-		wait_for(i, WAIT_THREAD, 800, i % 300 + 1);
+		wait_for(i, WAIT_THREAD, 800, i % 300 + 1, "");
 	wait_path_find(&session, &path);
 	for (int i = 0; i < PATH_ENDS; i++)
 		sum += path.parts[i].share;
