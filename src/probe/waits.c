@@ -338,8 +338,13 @@ void waits_finish(struct waits *waits, const struct site_sampler *sites)
 		.files = waits->files,
 		.user_stacks = waits->user_stacks,
 	};
-	int err = wait_report_fill(waits->session, &waits->raw, &sources);
+	int err;
 
+	for (size_t i = 0; i < waits->raw.n; i++) {
+		wakers_name_late(waits->wakers, &waits->raw.rows[i].waker);
+		wakers_name_late(waits->wakers, &waits->raw.rows[i].via);
+	}
+	err = wait_report_fill(waits->session, &waits->raw, &sources);
 	if (!waits->error)
 		waits->error = err;
 	err = holders_finish(waits->holders, waits->session);

@@ -97,6 +97,12 @@ static void ask_ended(const struct wakers *wakers, pid_t tid, struct waker *wake
 	set_name(waker, wakers->ended[place].comm, TT_COMM_LEN);
 }
 
+void wakers_name_late(const struct wakers *wakers, struct waker *waker)
+{
+	if (waker->tid && !*waker->name)
+		ask_ended(wakers, waker->tid, waker);
+}
+
 static void ask_proc(struct wakers *wakers, pid_t tid, struct waker *waker)
 {
 	struct procfs_status status;

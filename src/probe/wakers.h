@@ -33,6 +33,12 @@ void wakers_forget(struct wakers *wakers);
 /* A thread of the target that has ended: its name holds for those that it woke last. */
 void wakers_note_ended(struct wakers *wakers, pid_t pid, pid_t tid, const char comm[TT_COMM_LEN]);
 
+/*
+ * A waker without a name may have ended in the same pass as its waiter's account was closed, and been
+ * noted after: ask once more when all are closed.
+ */
+void wakers_name_late(const struct wakers *wakers, struct waker *waker);
+
 /* `value`: the kernel's note of a waker that may be gone; NULL = none. `id` is a TT_WAKER. */
 void wakers_name(struct wakers *wakers, __u32 id, const struct tt_edge *value, struct waker *waker);
 
