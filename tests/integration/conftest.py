@@ -7,9 +7,26 @@ import pytest
 import harness
 import loads
 
+# Fixtures that hold no measurement.
+KEPT = ("ready", "runs_of_loads", "tmp_path_factory")
+
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes more than 10 s")
+
+
+def _repeated(item):
+    return getattr(item, "execution_count", 1) > 1
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """A repeated test measures anew: what tests of its module share is made again for it."""
+    if not _repeated(item):
+        return
+    for name, definitions in item._fixtureinfo.name2fixturedefs.items():
+        if definitions[-1].scope != "function" and name not in KEPT:
+            definitions[-1].finish(item._request)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -68,21 +85,26 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory):
-    """shared(name, rung): the one run of a load of the table."""
-    results = {}
+def runs_of_loads():
+    return {}
+
+
+@pytest.fixture
+def shared(request, tmp_path_factory, runs_of_loads):
+    """shared(name, rung): the one run of a load of the table; a new one where the test is repeated."""
+    known = {} if _repeated(request.node) else runs_of_loads
 
     def run(name, on_rung):
         key = name, on_rung
-        if key not in results:
+        if key not in known:
             folder = tmp_path_factory.mktemp(f"{name}-{on_rung}")
             try:
-                results[key] = loads.run_load(folder, on_rung, name)
+                known[key] = loads.run_load(folder, on_rung, name)
             except Exception as error:  # pylint: disable=broad-except
-                results[key] = error
-        if isinstance(results[key], Exception):
-            raise results[key]
-        return results[key]
+                known[key] = error
+        if isinstance(known[key], Exception):
+            raise known[key]
+        return known[key]
 
     return run
 
