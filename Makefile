@@ -54,13 +54,13 @@ READY_SKELS := $(wildcard bpf/skel)
 # Generated from src/report/perfetto.proto.
 PROTO    := $(BUILD)/skel/perfetto.pb-c
 GENERATED := $(SKELS) $(BUILD)/build_version.h $(PROTO).h
-SRCS     := $(sort $(wildcard src/*/*.c))
+SRCS     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(PROTO).o
 LIBOBJS  := $(filter-out $(BUILD)/src/cli/main.o,$(OBJS))
 UNIT     := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/test_*.c)))
 WORKLOADS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/workloads/*.c)))
 BENCH    := $(patsubst %.c,$(BUILD)/%,$(sort $(filter-out %.bpf.c,$(wildcard tests/bench/*.c))))
-FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] tests/*/*.[ch] tests/integration/code/*.c \
+FORMATTED := $(wildcard bpf/*.[ch] vmlinux/*.h src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] tests/integration/code/*.c \
 	tests/workloads/*/*.[ch])
 
 .PHONY: FORCE all clean demo check check-format deps fuzz bench workloads unit verifier-counts check-attach

@@ -142,7 +142,7 @@ enum tt_waker_kind {
 #define TT_SYSCALL(nr)	((__u16)((nr) + 1))
 #define TT_SYSCALL_NONE 0xffffu /* entered by an exception: a page fault */
 
-/* Sleeps that looked alike. The loader names the class from this (src/probe/wait_rules.c). */
+/* Sleeps that looked alike. The loader names the class from this (src/probe/waits/wait_rules.c). */
 struct tt_edge_key {
 	__u32 slot;
 	__u32 waker;

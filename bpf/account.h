@@ -16,7 +16,7 @@
 #include "thread_state.h"
 #include "waker.h"
 
-/* A rung without BPF has its own of these (src/probe/perf_account.c). */
+/* A rung without BPF has its own of these (src/probe/rungs/perf_account.c). */
 #ifndef TT_IN_USER_SPACE
 
 #include "records.h"

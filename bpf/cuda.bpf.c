@@ -253,7 +253,7 @@ int any_call(struct pt_regs *ctx)
 		return enter(ctx, kind, bytes); \
 	}
 
-/* Named as src/probe/cuda_calls.c does: kind, and the argument that counts bytes. */
+/* Named as src/probe/cuda/cuda_calls.c does: kind, and the argument that counts bytes. */
 ENTER(stream_sync, TT_CUDA_STREAM_SYNC, 0)
 ENTER(ctx_sync, TT_CUDA_CTX_SYNC, 0)
 ENTER(event_sync, TT_CUDA_EVENT_SYNC, 0)

@@ -10,7 +10,7 @@
 
 #include "thread_state.h"
 
-/* What a call does to its caller; the symbols of each are in src/probe/cuda_calls.c. */
+/* What a call does to its caller; the symbols of each are in src/probe/cuda/cuda_calls.c. */
 enum tt_cuda_kind {
 	TT_CUDA_STREAM_SYNC, /* waits */
 	TT_CUDA_CTX_SYNC,    /* waits */

@@ -9,7 +9,7 @@
 
 #include "abi.h"
 
-/* A rung without BPF has its own of these (src/probe/perf_account.c). */
+/* A rung without BPF has its own of these (src/probe/rungs/perf_account.c). */
 #ifndef TT_IN_USER_SPACE
 
 /* Sized by the loader: pid_max / 32. An array, so the verifier inlines the access. */

@@ -3,9 +3,9 @@
 #ifndef TEGRATRACE_DOCTOR_H
 #define TEGRATRACE_DOCTOR_H
 
-#include "probe/environment.h"
-#include "probe/kernel_config.h"
-#include "probe/kernel_features.h"
+#include "probe/machine/environment.h"
+#include "probe/machine/kernel_config.h"
+#include "probe/machine/kernel_features.h"
 #include "tegra/sysfs.h"
 
 /* Arguments and status of a main(): EXIT_OK when some rung works. */

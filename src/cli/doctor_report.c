@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cli/doctor.h"
 #include "cli/options.h"
-#include "probe/kernel_needs.h"
+#include "probe/machine/kernel_needs.h"
 #include "report/lines.h"
 
 /* What helps most comes first. */

@@ -4,8 +4,8 @@
 #define TEGRATRACE_FOLLOW_H
 
 #include "cli/record.h"
-#include "probe/host_watch.h"
-#include "probe/live_threads.h"
+#include "probe/machine/host_watch.h"
+#include "probe/targets/live_threads.h"
 #include "session/session.h"
 #include "tegra/source.h"
 

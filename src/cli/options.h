@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "cli/outputs.h"
-#include "probe/cuda.h"
-#include "probe/target_groups.h"
+#include "probe/cuda/cuda.h"
+#include "probe/targets/target_groups.h"
 #include "probe/tracer.h"
 
 /* Exit statuses, documented in the README. A started command's own status is passed through. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/probes.h"
-#include "probe/environment.h"
+#include "probe/machine/environment.h"
 
 /* False, and said in the report, when --without has it. */
 static bool wants(const struct options *options, enum probe probe, const char *what,

@@ -6,7 +6,7 @@
 #ifndef TEGRATRACE_ACCOUNTS_H
 #define TEGRATRACE_ACCOUNTS_H
 
-#include "probe/targets.h"
+#include "probe/targets/targets.h"
 #include "probe/tracer.h"
 #include "session/session.h"
 

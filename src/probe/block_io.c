@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "block.h"
 #include "block_tracepoint.skel.h"
-#include "probe/environment.h"
-#include "probe/rung.h"
+#include "probe/machine/environment.h"
+#include "probe/rungs/rung.h"
 #include "probe/tracefs.h"
 
 /* A device number as the kernel keeps it. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/environment.h"
+#include "probe/machine/environment.h"
 
 /* The ring holds the intervals of 200 ms at 2 million a second. */
 #define PERIOD_NS 20000000LL

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/msg.h"
-#include "probe/environment.h"
+#include "probe/machine/environment.h"
 #include "probe/map_table.h"
-#include "probe/records.h"
-#include "probe/rung.h"
+#include "probe/rungs/records.h"
+#include "probe/rungs/rung.h"
 
 #define DEFAULT_SLOTS	16384
 #define DEFAULT_PID_MAX 4194304

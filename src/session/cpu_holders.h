@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Who had the CPU: while threads of the target waited for one, and over the window on the whole
- * machine. Filled by src/probe/blame.c and src/probe/top_processes.c.
+ * machine. Filled by src/probe/waits/blame.c and src/probe/machine/top_processes.c.
  */
 #ifndef TEGRATRACE_CPU_HOLDERS_H
 #define TEGRATRACE_CPU_HOLDERS_H

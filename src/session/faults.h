@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Page faults of the target, by thread and mapping. Filled by src/probe/faults.c. */
+/* Page faults of the target, by thread and mapping. Filled by src/probe/samples/faults.c. */
 #ifndef TEGRATRACE_FAULTS_H
 #define TEGRATRACE_FAULTS_H
 

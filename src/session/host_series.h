@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the host did by time: the CPUs of the machine and the threads of the target. Filled by
- * src/probe/host_watch.c during a run. Unknown is NAN.
+ * src/probe/machine/host_watch.c during a run. Unknown is NAN.
  */
 #ifndef TEGRATRACE_HOST_SERIES_H
 #define TEGRATRACE_HOST_SERIES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where threads burned their CPU time, by samples. Filled by src/probe/samples.c. */
+/* Where threads burned their CPU time, by samples. Filled by src/probe/samples/samples.c. */
 #ifndef TEGRATRACE_ONCPU_H
 #define TEGRATRACE_ONCPU_H
 

@@ -2,7 +2,7 @@
 /*
  * What the machine was short of during the window, as the kernel counts it: stalls, paging, swap,
  * and the limits of the targets' cgroups. Unknown is UNKNOWN_NS / UNKNOWN_COUNT / NAN. Filled by
- * src/probe/pressure.c.
+ * src/probe/machine/pressure.c.
  */
 #ifndef TEGRATRACE_PRESSURE_H
 #define TEGRATRACE_PRESSURE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What threads waited for: the classes, the edges waiter <- waker, and the kernel and user stacks of
- * the longer waits. Filled by src/probe/waits.c.
+ * the longer waits. Filled by src/probe/waits/waits.c.
  */
 #ifndef TEGRATRACE_WAITS_H
 #define TEGRATRACE_WAITS_H

@@ -23,7 +23,7 @@
 
 #include "empty_btf.skel.h"
 #include "empty_tracepoint.skel.h"
-#include "probe/rung.h"
+#include "probe/rungs/rung.h"
 #include "probe/tracer.h"
 
 #define MAX_ROUNDS     64

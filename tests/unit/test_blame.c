@@ -16,9 +16,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "probe/blame.h"
+#include "probe/waits/blame.h"
 #include "probe/procfs.h"
-#include "probe/top_processes.h"
+#include "probe/machine/top_processes.h"
 
 #define MS     1000000LL
 #define SECOND 1000000000LL

@@ -15,11 +15,11 @@
 
 #include "cuda_abi.h"
 #include "cuda.skel.h"
-#include "probe/cuda_calls.h"
-#include "probe/cuda_close.h"
-#include "probe/cuda_iter_spec.h"
-#include "probe/cuda_iterations.h"
-#include "probe/cuda_target.h"
+#include "probe/cuda/cuda_calls.h"
+#include "probe/cuda/cuda_close.h"
+#include "probe/cuda/cuda_iter_spec.h"
+#include "probe/cuda/cuda_iterations.h"
+#include "probe/cuda/cuda_target.h"
 
 #define MS 1000000ULL
 

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "probe/elf_symbols.h"
+#include "probe/symbols/elf_symbols.h"
 
 #define CODE 16
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "probe/interrupts.h"
+#include "probe/waits/interrupts.h"
 
 static char root[64];
 static struct interrupts interrupts;

@@ -16,7 +16,7 @@
 #include <zlib.h>
 
 #include "cli/doctor.h"
-#include "probe/kernel_needs.h"
+#include "probe/machine/kernel_needs.h"
 
 #define HEAD "#\n# Automatically generated file; DO NOT EDIT.\n#\nCONFIG_64BIT=y\nCONFIG_HZ=250\n"
 

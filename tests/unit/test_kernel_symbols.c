@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "probe/kernel_symbols.h"
+#include "probe/symbols/kernel_symbols.h"
 
 static char path[64];
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "probe/oncpu_rules.h"
+#include "probe/samples/oncpu_rules.h"
 
 static enum oncpu_kind leaf(const char *library, const char *function, const char *kernel)
 {

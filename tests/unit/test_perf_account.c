@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "probe/perf_account.h"
+#include "probe/rungs/perf_account.h"
 
 #define BEGIN 1000
 #define END   100000

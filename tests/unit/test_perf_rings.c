@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "probe/perf_merge.h"
+#include "probe/rungs/perf_merge.h"
 
 #define RING 16384
 

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "probe/cgroup.h"
-#include "probe/pressure.h"
+#include "probe/machine/cgroup.h"
+#include "probe/machine/pressure.h"
 
 #define SECOND 1000000000LL
 

@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "probe/hash_table.h"
-#include "probe/perf_walk.h"
-#include "probe/proc_books.h"
-#include "probe/proc_sites.h"
+#include "base/hash_table.h"
+#include "probe/rungs/perf_walk.h"
+#include "probe/rungs/proc_books.h"
+#include "probe/rungs/proc_sites.h"
 
 #define MS 1000000ULL
 

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "probe/procfs.h"
-#include "probe/site_sampler.h"
+#include "probe/waits/site_sampler.h"
 
 static char root[64];
 static struct site_sampler *sampler;

@@ -31,9 +31,9 @@
 #include <cmocka.h>
 
 #include "abi.h"
-#include "probe/fd_names.h"
+#include "probe/waits/fd_names.h"
 #include "probe/procfs.h"
-#include "probe/sleep_site.h"
+#include "probe/waits/sleep_site.h"
 
 static char root[64];
 

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "probe/targets.h"
+#include "probe/targets/targets.h"
 
 #define KTHREAD "2129984" /* flags with PF_KTHREAD */
 #define USER	"4194560"

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "probe/user_symbols.h"
+#include "probe/symbols/user_symbols.h"
 
 /* Its name is only in .symtab. */
 static __attribute__((noinline, used)) int function_of_this_test(int x)

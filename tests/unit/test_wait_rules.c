@@ -17,7 +17,7 @@
 
 #include "abi.h"
 #include "base/text.h"
-#include "probe/wait_rules.h"
+#include "probe/waits/wait_rules.h"
 
 #define UNSEEN WAIT_SYSCALL_UNKNOWN
 #define FAULT  WAIT_SYSCALL_NONE

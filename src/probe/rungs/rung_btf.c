@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "probe/rungs/rung.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "sched_btf.skel.h"
+
+/* 16 KiB on x86-64, and on arm64 (THREAD_SHIFT, asm/memory.h) unless a page is larger. */
+static __u32 thread_size(void)
+{
+	long page = sysconf(_SC_PAGESIZE);
+
+	return page > 16384 ? (__u32)page : 16384;
+}
+
+static int btf_load(const struct rung_settings *settings, struct rung_objects *objects,
+		    char reason[RUNG_REASON_LEN])
+{
+	struct sched_btf *skel;
+	int err;
+
+	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+		snprintf(reason, RUNG_REASON_LEN,
+			 "this kernel has no type data (/sys/kernel/btf/vmlinux): stock Jetson "
+			 "kernels lack CONFIG_DEBUG_INFO_BTF");
+		return -ENOENT;
+	}
+	skel = sched_btf__open();
+	if (!skel) {
+		err = -errno;
+		rung_explain_load(err, reason);
+		return err;
+	}
+	skel->rodata->follow_children = settings->follow_children;
+	skel->rodata->kernel_stacks = settings->kernel_stacks;
+	skel->rodata->user_stacks = settings->user_stacks;
+	skel->rodata->keep_timeline = rung_choose_timeline(skel->obj, settings->timeline_bytes);
+	skel->rodata->thread_size = thread_size();
+	objects->interrupts = rung_choose_interrupts(skel->obj, settings->interrupts);
+	err = rung_size_maps(skel->obj, settings);
+	if (!err)
+		err = sched_btf__load(skel);
+	if (err) {
+		rung_explain_load(err, reason);
+		sched_btf__destroy(skel);
+		return err;
+	}
+	objects->skeleton = skel;
+	objects->object = skel->obj;
+	objects->window = (struct tt_window *)&skel->data->window;
+	objects->losses = (struct tt_losses *)&skel->bss->losses;
+	return 0;
+}
+
+static int btf_attach(struct rung_objects *objects, char reason[RUNG_REASON_LEN])
+{
+	int err = sched_btf__attach(objects->skeleton);
+
+	if (err)
+		snprintf(reason, RUNG_REASON_LEN, "cannot attach to the scheduler tracepoints: %s",
+			 strerror(-err));
+	return err;
+}
+
+static void btf_detach(struct rung_objects *objects)
+{
+	sched_btf__detach(objects->skeleton);
+}
+
+static void btf_destroy(struct rung_objects *objects)
+{
+	sched_btf__destroy(objects->skeleton);
+}
+
+const struct rung_ops rung_btf = {
+	.name = "btf",
+	.load = btf_load,
+	.attach = btf_attach,
+	.detach = btf_detach,
+	.destroy = btf_destroy,
+};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "probe/waits/wait_futex.h"
+
+#include <sys/syscall.h>
+
+#include "base/text.h"
+
+/* A condition variable of glibc waits on two words in turn (__g_signals); they share a line. */
+#define SAME_OBJECT 15u
+
+/*
+ * CPython's interpreter lock is waited for in steps of its switch interval, 5 ms by default
+ * (Python/ceval_gil.c); a step is longer where the timer or the CPU comes late.
+ */
+#define INTERPRETER_STEP_MIN_NS 4500000
+#define INTERPRETER_STEP_MAX_NS 10000000
+
+static bool is_futex(const struct raw_wait *wait)
+{
+	return wait->key.syscall == TT_SYSCALL(SYS_futex);
+}
+
+static bool same_object(const struct raw_wait *a, const struct raw_wait *b)
+{
+	return is_futex(a) && is_futex(b) && !((a->key.arg ^ b->key.arg) & ~SAME_OBJECT);
+}
+
+static bool is_interpreter_lock(const struct raw_wait *timeouts)
+{
+	int64_t step_ns = timeouts->ns / timeouts->count;
+
+	return timeouts->python && step_ns >= INTERPRETER_STEP_MIN_NS &&
+	       step_ns <= INTERPRETER_STEP_MAX_NS;
+}
+
+/* The longest of the row's waits on the same object that a thread ended; NULL without one. */
+static const struct raw_wait *ended_by_thread(const struct raw_waits *raw, const size_t *order,
+					      size_t from, size_t to, const struct raw_wait *like)
+{
+	const struct raw_wait *best = NULL;
+
+	for (size_t i = from; i < to; i++) {
+		const struct raw_wait *wait = &raw->rows[order[i]];
+
+		if (same_object(wait, like) && wait->waker.tid && (!best || wait->ns > best->ns))
+			best = wait;
+	}
+	return best;
+}
+
+static void name_interpreter_lock(struct raw_waits *raw, struct wait_judgement *judged,
+				  const size_t *order, size_t from, size_t to,
+				  const struct raw_wait *like)
+{
+	for (size_t i = from; i < to; i++) {
+		if (!same_object(&raw->rows[order[i]], like))
+			continue;
+		judged[order[i]].class = WAIT_LOCK;
+		text_copy(judged[order[i]].site, sizeof(judged[order[i]].site),
+			  "futex (Python's interpreter lock)");
+	}
+}
+
+int64_t wait_futex_timeouts(struct raw_waits *raw, struct wait_judgement *judged,
+			    const size_t *order, size_t from, size_t to)
+{
+	int64_t estimated_ns = 0;
+
+	for (size_t i = from; i < to; i++) {
+		struct raw_wait *wait = &raw->rows[order[i]];
+		const struct raw_wait *other;
+
+		if (!is_futex(wait) || wait->waker.kind != WAKER_TIMER || !wait->count)
+			continue;
+		other = ended_by_thread(raw, order, from, to, wait);
+		if (!other)
+			continue;
+		if (is_interpreter_lock(wait))
+			name_interpreter_lock(raw, judged, order, from, to, other);
+		wait->waker = other->waker;
+		judged[order[i]] = judged[other - raw->rows];
+		estimated_ns += wait->ns;
+	}
+	return estimated_ns;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "probe/waits/waits.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "base/text.h"
+#include "probe/waits/fd_names.h"
+#include "probe/waits/holders.h"
+#include "probe/map_table.h"
+#include "probe/waits/raw_waits.h"
+#include "probe/symbols/user_stacks.h"
+#include "probe/waits/wait_report.h"
+#include "probe/waits/wait_rules.h"
+
+/* Where a thread slept when the window began or ended. */
+struct sleeper {
+	uint32_t slot;
+	bool at_end;
+	struct sleep_site *site;
+};
+
+struct waits {
+	struct tracer *tracer;
+	struct session *session;
+	struct wakers *wakers;
+	struct holders *holders;
+	struct fd_names *files;
+	struct user_stacks *user_stacks;
+	struct raw_waits raw;
+	struct map_table edges; /* sorted by slot through `order` */
+	uint32_t *order;
+	bool read; /* the two above are of this drain */
+	struct sleeper *sleepers;
+	size_t nsleepers;
+	bool asks_at_begin;
+	pid_t last_pid; /* runs_python() was asked for it */
+	bool last_is_python;
+	int error;
+};
+
+static const struct tt_edge_key *key_at(const struct waits *waits, uint32_t i)
+{
+	return (const struct tt_edge_key *)waits->edges.keys + i;
+}
+
+static int compare_slots(const void *a, const void *b, void *ctx)
+{
+	uint32_t x = key_at(ctx, *(const uint32_t *)a)->slot;
+	uint32_t y = key_at(ctx, *(const uint32_t *)b)->slot;
+
+	return (x > y) - (x < y);
+}
+
+static void forget_table(struct waits *waits)
+{
+	map_table_free(&waits->edges);
+	free(waits->order);
+	waits->order = NULL;
+	waits->read = false;
+}
+
+static void read_table(struct waits *waits)
+{
+	int err;
+
+	if (waits->read)
+		return;
+	waits->read = true;
+	err = tracer_read_table(waits->tracer, TRACER_EDGES, &waits->edges);
+	if (!err && waits->edges.n) {
+		waits->order = malloc(waits->edges.n * sizeof(*waits->order));
+		err = waits->order ? 0 : -ENOMEM;
+	}
+	if (err) {
+		waits->error = err;
+		waits->edges.n = 0;
+		return;
+	}
+	for (uint32_t i = 0; i < waits->edges.n; i++)
+		waits->order[i] = i;
+	qsort_r(waits->order, waits->edges.n, sizeof(*waits->order), compare_slots, waits);
+}
+
+/* The first entry of the slot in `order`, or edges.n. */
+static size_t first_of(const struct waits *waits, uint32_t slot)
+{
+	size_t low = 0, high = waits->edges.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (key_at(waits, waits->order[mid])->slot < slot)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static struct sleep_site *take_sleeper(struct waits *waits, uint32_t slot, bool at_end)
+{
+	struct sleep_site *site;
+
+	for (size_t i = 0; i < waits->nsleepers; i++) {
+		if (waits->sleepers[i].slot != slot || waits->sleepers[i].at_end != at_end)
+			continue;
+		site = waits->sleepers[i].site;
+		waits->sleepers[i] = waits->sleepers[--waits->nsleepers];
+		return site;
+	}
+	return NULL;
+}
+
+static void name_file(struct waits *waits, struct raw_wait *wait, pid_t pid)
+{
+	int syscall = (int)wait->key.syscall - 1;
+	const char *file;
+
+	if (!wait->key.syscall || wait->key.syscall == TT_SYSCALL_NONE ||
+	    !wait_syscall_takes_fd(syscall))
+		return;
+	file = fd_names_get(waits->files, pid, (int)wait->key.arg);
+	if (file)
+		text_copy(wait->file, sizeof(wait->file), file);
+}
+
+static void add_syscall(const struct sleep_site *site, struct tt_edge_key *key)
+{
+	if (site->syscall == WAIT_SYSCALL_UNKNOWN)
+		return;
+	key->syscall =
+		site->syscall == WAIT_SYSCALL_NONE ? TT_SYSCALL_NONE : TT_SYSCALL(site->syscall);
+	if (!site->args_known)
+		return;
+	key->arg = (__u32)site->args[0];
+	key->flags |= sleep_site_evidence(site, NULL).flags;
+}
+
+/* By the name of its executable: an interpreter inside another program is not seen. */
+static bool runs_python(struct waits *waits, pid_t pid)
+{
+	char path[32], target[PATH_MAX];
+	const char *name;
+	ssize_t length;
+
+	if (pid == waits->last_pid)
+		return waits->last_is_python;
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	length = readlink(path, target, sizeof(target) - 1);
+	target[length > 0 ? length : 0] = '\0';
+	name = strrchr(target, '/');
+	waits->last_pid = pid;
+	waits->last_is_python = name && !strncmp(name + 1, "python", 6);
+	return waits->last_is_python;
+}
+
+static void add_wait(struct waits *waits, const struct kept_account *kept, struct raw_wait *wait)
+{
+	const struct thread_account *row = &waits->session->threads[kept->row];
+
+	wait->row = kept->row;
+	wait->key.slot = 0;
+	name_file(waits, wait, kept->record->tgid);
+	if (wait->key.user_stack)
+		user_stacks_note(waits->user_stacks, kept->record->tgid, wait->key.user_stack);
+	if (wait->waker.kind == WAKER_TIMER &&
+	    (!wait->key.syscall || wait->key.syscall == TT_SYSCALL(SYS_futex)))
+		wait->python = runs_python(waits, kept->record->tgid);
+	if (raw_waits_add(&waits->raw, wait, row->folded > 1)) {
+		waits->error = -ENOMEM;
+		free(wait->site);
+	}
+}
+
+/* On a rung that polls the key of a stack is that of a place. */
+static struct sleep_site *polled_site(const struct waits *waits, struct tt_edge_key *key)
+{
+	struct sleep_site *site = malloc(sizeof(*site));
+
+	if (site && tracer_read_site(waits->tracer, key->kernel_stack, site)) {
+		free(site);
+		site = NULL;
+	}
+	key->kernel_stack = 0;
+	return site;
+}
+
+static void add_edge(struct waits *waits, const struct kept_account *kept, uint32_t i)
+{
+	const struct tt_edge *edge = (const struct tt_edge *)waits->edges.values + i;
+	struct raw_wait wait = {.key = *key_at(waits, i)};
+
+	wait.ns = edge->ns;
+	wait.max_ns = edge->max_ns;
+	wait.count = edge->count;
+	wakers_name(waits->wakers, wait.key.waker, edge, &wait.waker);
+	if (wait.key.via)
+		wakers_name(waits->wakers, wait.key.via, NULL, &wait.via);
+	if (tracer_polls(waits->tracer))
+		wait.site = polled_site(waits, &wait.key);
+	else if (wait.key.flags & TT_SITE_FIRST && !wait.key.syscall)
+		wait.site = take_sleeper(waits, key_at(waits, i)->slot, false);
+	if (wait.site)
+		add_syscall(wait.site, &wait.key);
+	add_wait(waits, kept, &wait);
+}
+
+static void take_edges(struct waits *waits, const struct kept_account *kept, uint32_t slot)
+{
+	for (size_t i = first_of(waits, slot); i < waits->edges.n; i++) {
+		const struct tt_edge_key *key = key_at(waits, waits->order[i]);
+
+		if (key->slot != slot)
+			break;
+		add_edge(waits, kept, waits->order[i]);
+		/* The next thread in this slot must not find it. */
+		if (kept->record->bucket == TT_DEAD)
+			tracer_delete_row(waits->tracer, TRACER_EDGES, key);
+	}
+}
+
+/* It sleeps on at the end: nobody has woken it. */
+static void add_last_sleep(struct waits *waits, const struct kept_account *kept)
+{
+	const struct tt_thread *record = kept->record;
+	struct raw_wait wait = {
+		.ns = kept->asleep_ns,
+		.max_ns = kept->asleep_ns,
+		.count = 1,
+		.key.waker = TT_WAKER(TT_WAKER_UNSEEN, 0),
+		.key.kernel_stack = record->site_kernel_stack,
+		.key.user_stack = record->site_user_stack,
+		.key.flags = (record->bucket == TT_OFF_DISK ? TT_SITE_IOWAIT : 0) |
+			     (record->in_gpu_call ? TT_SITE_GPU_CALL : 0),
+		.site = take_sleeper(waits, kept->slots->slot, true),
+	};
+
+	if (wait.site)
+		add_syscall(wait.site, &wait.key);
+	add_wait(waits, kept, &wait);
+}
+
+static void on_kept(void *ctx, const struct kept_account *kept)
+{
+	struct waits *waits = ctx;
+
+	read_table(waits);
+	if (kept->slots->predecessor)
+		take_edges(waits, kept, kept->slots->predecessor);
+	take_edges(waits, kept, kept->slots->slot);
+	if (kept->asleep_ns > 0)
+		add_last_sleep(waits, kept);
+	if (kept->record->bucket == TT_DEAD)
+		wakers_note_ended(waits->wakers, kept->record->tgid, kept->record->tid,
+				  kept->record->comm);
+	holders_take(waits->holders, kept);
+}
+
+static void on_asleep(void *ctx, uint32_t slot, pid_t pid, pid_t tid, bool at_end)
+{
+	struct waits *waits = ctx;
+	struct sleeper sleeper = {.slot = slot, .at_end = at_end};
+	void *rows;
+
+	if (tracer_polls(waits->tracer) || (!at_end && !waits->asks_at_begin))
+		return;
+	sleeper.site = malloc(sizeof(*sleeper.site));
+	rows = reallocarray(waits->sleepers, waits->nsleepers + 1, sizeof(sleeper));
+	if (rows)
+		waits->sleepers = rows;
+	if (!rows || !sleeper.site || sleep_site_read(sleeper.site, pid, tid)) {
+		free(sleeper.site);
+		return;
+	}
+	waits->sleepers[waits->nsleepers++] = sleeper;
+}
+
+struct waits *waits_new(struct tracer *tracer, struct accounts *accounts, struct session *session,
+			struct user_symbols *symbols)
+{
+	struct waits *waits = calloc(1, sizeof(*waits));
+
+	if (!waits)
+		return NULL;
+	waits->tracer = tracer;
+	waits->session = session;
+	waits->wakers = wakers_new(tracer, session);
+	waits->holders = holders_new(tracer, session);
+	waits->files = fd_names_new();
+	waits->user_stacks = user_stacks_new(tracer_map_fd(tracer, "stacks"), symbols);
+	/* With type data a sleeper is read when it is woken, whenever it went to sleep. */
+	waits->asks_at_begin = strcmp(session->capability.rung, "btf") != 0;
+	if (!waits->wakers || !waits->holders || !waits->files || !waits->user_stacks) {
+		waits_free(waits);
+		return NULL;
+	}
+	accounts_on_kept(accounts, on_kept, waits);
+	accounts_on_asleep(accounts, on_asleep, waits);
+	return waits;
+}
+
+void waits_free(struct waits *waits)
+{
+	if (!waits)
+		return;
+	forget_table(waits);
+	for (size_t i = 0; i < waits->nsleepers; i++)
+		free(waits->sleepers[i].site);
+	free(waits->sleepers);
+	raw_waits_free(&waits->raw);
+	wakers_free(waits->wakers);
+	holders_free(waits->holders);
+	fd_names_free(waits->files);
+	user_stacks_free(waits->user_stacks);
+	free(waits);
+}
+
+void waits_drained(struct waits *waits)
+{
+	forget_table(waits);
+	wakers_forget(waits->wakers);
+	waits->last_pid = 0;
+	holders_drained(waits->holders);
+}
+
+void waits_finish(struct waits *waits, const struct site_sampler *sites)
+{
+	struct wait_sources sources = {
+		.tracer = waits->tracer,
+		.sites = sites,
+		.files = waits->files,
+		.user_stacks = waits->user_stacks,
+	};
+	int err;
+
+	for (size_t i = 0; i < waits->raw.n; i++) {
+		wakers_name_late(waits->wakers, &waits->raw.rows[i].waker);
+		wakers_name_late(waits->wakers, &waits->raw.rows[i].via);
+	}
+	err = wait_report_fill(waits->session, &waits->raw, &sources);
+	if (!waits->error)
+		waits->error = err;
+	err = holders_finish(waits->holders, waits->session);
+	if (!waits->error)
+		waits->error = err;
+	if (waits->error)
+		msg_warn("not every wait has its cause: %s", strerror(-waits->error));
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the kernel noted of every sleep, gathered as threads end, judged at the end, and put into the
+ * session: wait classes of the threads, edges, stacks, and who held the CPUs.
+ */
+#ifndef TEGRATRACE_PROBE_WAITS_H
+#define TEGRATRACE_PROBE_WAITS_H
+
+#include "probe/accounts.h"
+#include "probe/waits/site_sampler.h"
+#include "probe/tracer.h"
+#include "probe/symbols/user_symbols.h"
+#include "session/session.h"
+
+struct waits;
+
+/*
+ * Listens to the accounts. Keeps the pointers. `symbols` names user stacks, and is resolved between
+ * accounts_finish and waits_finish. NULL when out of memory.
+ */
+struct waits *waits_new(struct tracer *tracer, struct accounts *accounts, struct session *session,
+			struct user_symbols *symbols);
+void waits_free(struct waits *waits);
+
+/* After each accounts_drain: what was read of the kernel's table for it is stale now. */
+void waits_drained(struct waits *waits);
+
+/* After accounts_finish. `sites`: NULL where system calls are seen. */
+void waits_finish(struct waits *waits, const struct site_sampler *sites);
+
+#endif
