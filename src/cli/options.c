@@ -58,6 +58,7 @@ enum {
 	KEY_CONTAINER,
 	KEY_CGROUP,
 	KEY_UNIT,
+	KEY_DELAY,
 };
 
 #define TIMELINE_MB	    ((long)(TIMELINE_LIMIT * sizeof(struct timeline_slice) / 1000000))
@@ -79,6 +80,8 @@ static const struct argp_option entries[] = {
 	 "Only the named processes and their threads, not their children", 0},
 	{"duration", 'd', "SECONDS", 0, "Stop after that time (default: target's end or Ctrl-C)",
 	 0},
+	{"delay", KEY_DELAY, "SECONDS", 0,
+	 "Begin that much later: loading and warming up are left out", 0},
 	{NULL, 0, NULL, 0, "GPU samples:", 2},
 	{"tegrastats", KEY_TEGRASTATS, "CMD", 0,
 	 "Run CMD for tegrastats lines (default: tegrastats, when it is on PATH)", 0},
@@ -137,13 +140,13 @@ static long parse_number(struct argp_state *state, const char *text, long min, l
 	return value;
 }
 
-static int64_t parse_seconds(struct argp_state *state, const char *text)
+static int64_t parse_seconds(struct argp_state *state, const char *what, const char *text)
 {
 	char *end;
 	double seconds = strtod(text, &end);
 
 	if (end == text || *end || !(seconds > 0 && seconds <= 1e7))
-		argp_error(state, "the duration must be seconds above 0, not '%s'", text);
+		argp_error(state, "the %s must be seconds above 0, not '%s'", what, text);
 	return (int64_t)(seconds * 1e9);
 }
 
@@ -226,7 +229,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		set_group(state, &options->group, TARGET_UNIT, arg);
 		return 0;
 	case 'd':
-		options->duration_ns = parse_seconds(state, arg);
+		options->duration_ns = parse_seconds(state, "duration", arg);
+		return 0;
+	case KEY_DELAY:
+		options->delay_ns = parse_seconds(state, "delay", arg);
 		return 0;
 	case KEY_NO_FOLLOW:
 		options->follow = false;

@@ -30,6 +30,7 @@ struct options {
 	struct target_group group; /* --container, --cgroup, --unit */
 	char **command;		   /* after --, NULL-terminated; NULL */
 	bool follow;
+	int64_t delay_ns;    /* from the target's beginning to the window's; 0 = at once */
 	int64_t duration_ns; /* 0 = until the target ends or Ctrl-C */
 	enum rung rung;
 	uint32_t slots;

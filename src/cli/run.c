@@ -59,6 +59,7 @@ struct run {
 	struct system_watch *watch;
 	struct board_watch *board;
 	int64_t started_ns;
+	bool released; /* the command runs */
 	int signal_fd;
 	int pidfds[SESSION_TARGETS];
 	int npidfds;
@@ -182,6 +183,91 @@ static void record_targets(struct run *run)
 	}
 }
 
+static int release_command(struct run *run)
+{
+	int err;
+
+	if (!run->command.pid || run->released)
+		return EXIT_OK;
+	run->released = true;
+	err = command_release(&run->command);
+	if (!err)
+		return EXIT_OK;
+	msg_error("cannot run %s: %s", run->options->command[0], strerror(-err));
+	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+}
+
+static bool targets_gone(struct run *run)
+{
+	struct procfs_stat stat;
+
+	if (run->command.pid)
+		return command_reap(&run->command);
+	for (int i = 0; i < run->targets.n; i++) {
+		const struct target *target = &run->targets.items[i];
+
+		if (!procfs_task_stat(target->pid, PROCFS_PROCESS, &stat) &&
+		    stat.starttime_ticks == target->starttime && !procfs_is_dead(&stat))
+			return false;
+	}
+	return true;
+}
+
+/* True when a signal asks for the end. */
+static bool read_signals(struct run *run)
+{
+	struct signalfd_siginfo info;
+	bool end = false;
+
+	while (read(run->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD)
+			end = true;
+	}
+	if (end)
+		unblock_interrupt();
+	return end;
+}
+
+static int until_ms(int64_t when_ns)
+{
+	int64_t left_ns = when_ns - now_ns();
+
+	return left_ns <= 0 ? 0 : (int)((left_ns + 999999) / 1000000);
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Before anything is attached, so that what is not measured is not slowed down. */
+static int pass_delay(struct run *run)
+{
+	int64_t until_ns = now_ns() + run->options->delay_ns;
+	int status;
+
+	if (!run->options->delay_ns)
+		return EXIT_OK;
+	status = release_command(run);
+	while (!status && now_ns() < until_ns) {
+		struct pollfd signals = {.fd = run->signal_fd, .events = POLLIN};
+
+		poll(&signals, 1, until_ms(earlier(until_ns, now_ns() + TICK_MS * 1000000LL)));
+		if (read_signals(run)) {
+			msg_error("interrupted before the window began: nothing was measured");
+			return EXIT_RUN;
+		}
+		if (targets_gone(run)) {
+			msg_error(
+				"the target ended within the delay of %.1f s: nothing was measured",
+				(double)run->options->delay_ns / 1e9);
+			return EXIT_NO_TARGET;
+		}
+	}
+	run->started_ns = now_ns();
+	return status;
+}
+
 static int open_tracer(struct run *run)
 {
 	struct tracer_options options = {
@@ -252,6 +338,9 @@ static int open_all(struct run *run)
 	status = find_targets(run);
 	if (status)
 		return status;
+	status = pass_delay(run);
+	if (status)
+		return status;
 	record_targets(run);
 	status = open_tracer(run);
 	if (status)
@@ -307,50 +396,6 @@ static int begin_window(struct run *run)
 	return EXIT_OK;
 }
 
-static int release_command(struct run *run)
-{
-	int err;
-
-	if (!run->command.pid)
-		return EXIT_OK;
-	err = command_release(&run->command);
-	if (!err)
-		return EXIT_OK;
-	msg_error("cannot run %s: %s", run->options->command[0], strerror(-err));
-	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
-}
-
-static bool targets_gone(struct run *run)
-{
-	struct procfs_stat stat;
-
-	if (run->command.pid)
-		return command_reap(&run->command);
-	for (int i = 0; i < run->targets.n; i++) {
-		const struct target *target = &run->targets.items[i];
-
-		if (!procfs_task_stat(target->pid, PROCFS_PROCESS, &stat) &&
-		    stat.starttime_ticks == target->starttime && !procfs_is_dead(&stat))
-			return false;
-	}
-	return true;
-}
-
-/* True when a signal asks for the end. */
-static bool read_signals(struct run *run)
-{
-	struct signalfd_siginfo info;
-	bool end = false;
-
-	while (read(run->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo != SIGCHLD)
-			end = true;
-	}
-	if (end)
-		unblock_interrupt();
-	return end;
-}
-
 static int fill_poll(const struct run *run, struct pollfd polls[MAX_POLL])
 {
 	int n = 0;
@@ -371,18 +416,6 @@ static void drop_ended(struct run *run, const struct pollfd *polls)
 			run->pidfds[i] = -1;
 		}
 	}
-}
-
-static int until_ms(int64_t when_ns)
-{
-	int64_t left_ns = when_ns - now_ns();
-
-	return left_ns <= 0 ? 0 : (int)((left_ns + 999999) / 1000000);
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
 }
 
 static enum end_reason watch_targets(struct run *run)
@@ -537,8 +570,11 @@ int run_trace(const struct options *options)
 		end_window(&run);
 		stop_command(&run);
 		status = report(&run);
-	} else if (options->command && status < EXIT_COMMAND_FAILED && status != EXIT_PERMISSION) {
-		status = EXIT_COMMAND_FAILED;
+	} else {
+		if (run.released)
+			stop_command(&run);
+		if (options->command && status < EXIT_COMMAND_FAILED && status != EXIT_PERMISSION)
+			status = EXIT_COMMAND_FAILED;
 	}
 	close_all(&run);
 	return status;

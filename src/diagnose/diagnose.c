@@ -10,6 +10,7 @@
 #include "diagnose/diagnose_log.h"
 #include "diagnose/facts.h"
 #include "diagnose/path_verdict.h"
+#include "diagnose/phase_verdicts.h"
 #include "diagnose/rules.h"
 #include "diagnose/session_roofline.h"
 #include "diagnose/wording.h"
@@ -274,5 +275,6 @@ void diagnose(const struct session *session, struct verdict *verdict)
 		verdict_doubt(verdict, 0.6, "a run as root: this one only polled /proc");
 	name_threads(verdict, &facts);
 	roofline_of_session(session, &facts, verdict);
+	phases_of_live(session, &facts, verdict);
 	wording_fill(session, &facts, verdict);
 }

@@ -9,6 +9,7 @@
 #include "diagnose/checklist.h"
 #include "diagnose/clocks.h"
 #include "diagnose/facts.h"
+#include "diagnose/phase_verdicts.h"
 #include "diagnose/phases.h"
 #include "diagnose/rules.h"
 #include "diagnose/session_roofline.h"
@@ -22,27 +23,12 @@ static bool fired(const struct rule_outcome *rules, enum rule rule)
 	return rules[rule].fired;
 }
 
-/*
- * A filled GPU: what keeps it from being faster. Heat first, since it also lowers the clock; DRAM
- * before the clock cap, since a higher GPU clock does not help where bandwidth is the limit.
- */
-static enum verdict_class choose_filled(const struct rule_outcome *rules)
-{
-	if (fired(rules, RULE_HOT_CLOCK))
-		return VERDICT_THERMAL_THROTTLED;
-	if (fired(rules, RULE_EMC_SATURATED))
-		return VERDICT_MEMORY_BANDWIDTH_BOUND;
-	if (fired(rules, RULE_CLOCK_HEADROOM))
-		return VERDICT_CLOCK_CAPPED;
-	return VERDICT_COMPUTE_BOUND;
-}
-
 static enum verdict_class choose(const struct rule_outcome *rules, const struct facts *facts)
 {
 	bool cpu = fired(rules, RULE_CORE_FILLED) || fired(rules, RULE_CORES_WORK);
 
 	if (fired(rules, RULE_GPU_SATURATED))
-		return choose_filled(rules);
+		return phase_filled_class(rules);
 	/* Below a few percent of the GPU's full work nobody computes on it. */
 	if ((cpu || facts->cores_used >= 0.5) && facts->gpu_work < 0.02)
 		return VERDICT_NO_GPU_USE;
@@ -109,52 +95,6 @@ static void estimate_confidence(struct verdict *v, const struct session *session
 			      "what the threads wait for: sudo tegratrace -p PID on the board");
 }
 
-static const char *phase_name(const struct phases *phases, int i)
-{
-	static const char *const names[] = {
-		[PHASE_IDLE] = "idle",
-		[PHASE_WORK] = "work",
-		[PHASE_GPU] = "gpu",
-		[PHASE_WARM_UP] = "warm-up",
-	};
-
-	return i == phases->steady ? "steady" : names[phases->phase[i].kind];
-}
-
-static int64_t time_at(const struct session *session, size_t point)
-{
-	const struct tegra_series *series = &session->series;
-
-	if (point < series->n)
-		return series->points[point].t_ns;
-	return session_duration_ns(session);
-}
-
-static void judge_phases(const struct session *session, const struct phases *phases,
-			 struct verdict *verdict)
-{
-	for (int i = 0; i < phases->n && i < VERDICT_PHASES; i++) {
-		const struct phase *phase = &phases->phase[i];
-		struct phase_verdict *out = &verdict->phases[verdict->nphases++];
-		struct rule_outcome rules[RULES];
-		struct facts facts;
-
-		facts_gather_log(session, phase->from, phase->to, &facts);
-		rules_evaluate(&facts, rules);
-		*out = (struct phase_verdict){
-			.name = phase_name(phases, i),
-			.start_ns = time_at(session, phase->from),
-			.end_ns = time_at(session, phase->to),
-			.samples = (int64_t)(phase->to - phase->from) * session->series.merged,
-			.power_mw = facts.power_mw,
-			.power_raw_mw = facts.power_raw_mw,
-			.class = phase->kind == PHASE_IDLE || phase->kind == PHASE_WARM_UP
-					 ? VERDICT_INSUFFICIENT_DATA
-					 : choose(rules, &facts),
-		};
-	}
-}
-
 void diagnose_log(const struct session *session, struct verdict *verdict)
 {
 	struct phases phases;
@@ -162,7 +102,7 @@ void diagnose_log(const struct session *session, struct verdict *verdict)
 	struct facts facts;
 
 	phases_find(&session->series, session->board.gpu.hw_max_mhz, &phases);
-	judge_phases(session, &phases, verdict);
+	phases_judge(session, &phases, choose, verdict);
 	if (phases.steady >= 0)
 		steady = phases.phase[phases.steady];
 	facts_gather_log(session, steady.from, steady.to, &facts);

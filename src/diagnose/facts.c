@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "diagnose/phase_verdicts.h"
+
 static double share_of(int64_t ns, double window_s)
 {
 	return window_s > 0 ? (double)ns / 1e9 / window_s : NAN;
@@ -243,6 +245,7 @@ void facts_init(struct facts *facts)
 		.hottest_c = NAN,
 		.trip_c = NAN,
 		.clock_spread = NAN,
+		.steady_differs = NAN,
 		.gpu_clock_share = NAN,
 		.mode_headroom = NAN,
 		.emc_clock_share = NAN,
@@ -278,6 +281,7 @@ void facts_gather(const struct session *session, struct facts *facts)
 	facts->activity = fmax(facts->critical_oncpu + facts->critical_runq, facts->gpu_busy);
 	facts->turns = facts->critical_oncpu + facts->gpu_busy;
 	gather_path(session, facts);
+	phases_gather_live(session, facts);
 	if (!isnan(facts->gpu_busy))
 		facts->cpu_over_gpu =
 			facts->gpu_busy > 0 ? facts->critical_oncpu / facts->gpu_busy : INFINITY;

@@ -3,6 +3,7 @@
 #ifndef TEGRATRACE_FACTS_H
 #define TEGRATRACE_FACTS_H
 
+#include "diagnose/phases.h"
 #include "diagnose/wait_path.h"
 #include "session/session.h"
 
@@ -44,6 +45,9 @@ struct facts {
 	double power_mw;     /* input, the lag of the sensor corrected */
 	double power_raw_mw; /* as printed */
 	double clock_spread; /* (largest - smallest) / largest clock under full load */
+	/* Of a live run with a GPU source; n is 0 when it was not told apart. */
+	struct phases phases;
+	double steady_differs; /* GPU busy share of the steady phase and of the window, apart */
 	/* Events a window; NAN where the board does not count them. */
 	double under_voltage, power_limit;
 	double oc3_loss;       /* share of the time lost to instantaneous over-current */

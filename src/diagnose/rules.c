@@ -119,6 +119,10 @@ static const struct {
 			     "a GPU busy for less than 2 %, and no thread waits for it"},
 	[RULE_COMPUTES] = {"target-computes", offsetof(struct facts, activity), 0.50,
 			   "an unused GPU beside a target that waits for something is no finding"},
+	[RULE_NOT_STEADY] =
+		{"window-not-steady", offsetof(struct facts, steady_differs), 0.10,
+		 "a mean over start-up and work describes neither; under 10 points of GPU use "
+		 "the class would hardly change"},
 };
 
 void rules_evaluate(const struct facts *facts, struct rule_outcome outcomes[RULES])

@@ -311,6 +311,7 @@ int report_text_write(FILE *out, const struct session *session, const struct ver
 		text_block_table(&lines, session);
 		blank(&lines);
 		if (session->tegra.state != TEGRA_LOG) {
+			text_phases(&lines, verdict, NO_LIMIT);
 			text_threads(&lines, session);
 			text_waits(&lines, session);
 		}

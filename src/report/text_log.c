@@ -48,7 +48,7 @@ static bool is_shown(const struct verdict *verdict, int i, size_t room)
 	return before < room;
 }
 
-static void phases(struct lines *lines, const struct verdict *verdict, size_t room)
+void text_phases(struct lines *lines, const struct verdict *verdict, size_t room)
 {
 	int left_out = 0;
 	bool first = true;
@@ -86,6 +86,6 @@ void text_log(struct lines *lines, const struct verdict *verdict, size_t max_lin
 			 check->text);
 		lines_label(&checks, i ? "" : "checklist", text, 2);
 	}
-	phases(lines, verdict, max_lines > checks.n ? max_lines - checks.n : 1);
+	text_phases(lines, verdict, max_lines > checks.n ? max_lines - checks.n : 1);
 	lines_move(lines, &checks);
 }

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import FAKE_TEGRASTATS, parse_json, parse_report, run_tool, workload
+from harness import FAKE_TEGRASTATS, TEGRATRACE, background, parse_json, parse_report, run_tool, workload
 
 
 @pytest.mark.parametrize("status", (0, 1, 7, 125, 255))
@@ -88,6 +88,39 @@ def test_duration_ends_a_longer_command(rung):
     assert report["window"]["duration_ns"] >= 1_000_000_000
     pid = next(line.split()[1] for line in result.err.splitlines() if line.startswith("pid "))
     # It took its command along.
+    assert subprocess.run(["kill", "-0", pid], stderr=subprocess.DEVNULL, check=False).returncode
+
+
+def test_a_delay_leaves_the_beginning_out():
+    # It burns a CPU for 1 s, then sleeps for 3 s. Begun after 1.5 s, the window has sleep alone.
+    script = "timeout 1 sh -c 'while :; do :; done'; exec sleep 3"
+    result = run_tool("-q", "--delay", "1.5", "--json", "--", "sh", "-c", script)
+    assert result.status == 0
+    report = parse_report(result.text.encode())
+    assert report["window"]["duration_ns"] < 3_000_000_000
+    assert report["ended_by"] == "target-exit"
+    thread, = report["threads"]
+    assert thread["comm"] == "sleep"
+    assert thread["oncpu_ns"] < report["window"]["duration_ns"] * 0.1
+
+
+@pytest.mark.parametrize("argv, status", [(("--", "true"), 125), (("-p", None), 4)])
+def test_what_ends_within_the_delay(argv, status):
+    with background("sleep", "0.5") as process:
+        argv = [word or str(process.pid) for word in argv]
+        result = run_tool("-q", "--delay", "5", *argv)
+    assert result.status == status
+    assert result.err.splitlines()[-1].endswith(
+        "the target ended within the delay of 5.0 s: nothing was measured")
+
+
+def test_interrupted_within_the_delay(tmp_path):
+    # The command is not left behind.
+    note = tmp_path / "pid"
+    script = f"timeout -s INT 1 {TEGRATRACE} -q --delay 60 -- sh -c 'echo $$ > {note}; exec sleep 600'"
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+    assert "interrupted before the window began" in done.stderr
+    pid = note.read_text().strip()
     assert subprocess.run(["kill", "-0", pid], stderr=subprocess.DEVNULL, check=False).returncode
 
 

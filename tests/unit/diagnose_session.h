@@ -145,6 +145,16 @@ static enum verdict_class judge(void)
 	return verdict.class;
 }
 
+static inline const struct rule_outcome *rule(const char *name)
+{
+	for (int i = 0; i < verdict.nrules; i++) {
+		if (!strcmp(verdict.rules[i].name, name))
+			return &verdict.rules[i];
+	}
+	fail_msg("no rule %s", name);
+	return NULL;
+}
+
 static bool says(const char *word)
 {
 	bool found = strstr(verdict.headline, word) || strstr(verdict.raise, word);
@@ -156,7 +166,7 @@ static bool says(const char *word)
 	return found;
 }
 
-static void expect_near(double got, double want)
+static inline void expect_near(double got, double want)
 {
 	if (isnan(want) ? !isnan(got) : !(fabs(got - want) < 1e-6))
 		fail_msg("%.9f is not %.9f", got, want);

@@ -5,16 +5,6 @@
  */
 #include "diagnose_session.h"
 
-static const struct rule_outcome *rule(const char *name)
-{
-	for (int i = 0; i < verdict.nrules; i++) {
-		if (!strcmp(verdict.rules[i].name, name))
-			return &verdict.rules[i];
-	}
-	fail_msg("no rule %s", name);
-	return NULL;
-}
-
 static bool contributes(enum verdict_class class)
 {
 	for (int i = 0; i < verdict.ncontributing; i++) {
