@@ -17,6 +17,8 @@ PREFIX    ?= /usr/local
 V         ?= 0
 SAN       ?=
 PAGE      ?= $(BUILD)/page.html
+# Of the makes that a target runs by itself.
+JOBS      ?= -j$(shell nproc)
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -194,12 +196,12 @@ deps:
 	$(Q)tools/install-deps.sh build
 
 demo: deps
-	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads
 	$(Q)BUILD=$(BUILD) tools/demo.sh
 
 check:
 	$(Q)tools/install-deps.sh build test
-	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads
 	$(Q)BUILD=$(BUILD) tools/check.sh
 
 check-format:
@@ -216,7 +218,7 @@ fuzz:
 
 bench:
 	$(Q)tools/install-deps.sh build bench
-	$(Q)$(MAKE) --no-print-directory all workloads $(BENCH)
+	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads $(BENCH)
 	$(Q)BUILD=$(BUILD) tools/bench.sh
 
 $(BUILD)/tests/bench/%: tests/bench/%.c $(LIBOBJS) $(BUILD)/empty_btf.skel.h \

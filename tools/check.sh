@@ -5,7 +5,7 @@
 set -u
 
 export LC_ALL=C
-build=${BUILD:-build}
+build=${BUILD:-build} jobs=-j$(nproc)
 passed=0 failed=0 skipped=0
 failures=() notes=()
 logs=$(mktemp -d)
@@ -70,6 +70,7 @@ python_tests() { # NAME FOLDER
 	local tests f e s again
 	rm -f "$logs/junit.xml"
 	BUILD=$build /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider --reruns 1 \
+		-o junit_family=xunit1 --durations=20 --durations-min=5 \
 		--junitxml="$logs/junit.xml" "$2" | tee "$logs/out" | sed 's/^/        /'
 	if [ ! -s "$logs/junit.xml" ]; then
 		failed=$((failed + 1))
@@ -110,7 +111,7 @@ wants() {
 parts=("${@:-all}")
 
 format() { check "clang-format" make -s check-format; }
-build() { check "build with clang, no warnings" make -s CC=clang BUILD="$build/clang" PAGE="$build/page.html"; }
+build() { check "build with clang, no warnings" make -s "$jobs" CC=clang BUILD="$build/clang" PAGE="$build/page.html"; }
 
 # A kernel that the table does not have is reported, and passes.
 verifier_counts() {
@@ -131,12 +132,12 @@ bpf() {
 }
 
 unit() {
-	check "unit tests build" make -s unit
+	check "unit tests build" make -s "$jobs" unit
 	unit_tests unit "$build"
 }
 
 asan() {
-	check "ASan+UBSan build" make -s "${sanitized[@]}" unit
+	check "ASan+UBSan build" make -s "$jobs" "${sanitized[@]}" unit
 	export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 	unit_tests asan "$build/asan"
 }

@@ -98,11 +98,11 @@ kernels-deps:
 	$(Q)tools/kernels/install-deps.sh
 
 check-kernels: kernels-deps
-	$(Q)$(MAKE) --no-print-directory static static-workloads ARCH=arm64
-	$(Q)$(MAKE) --no-print-directory static static-workloads ARCH=amd64
+	$(Q)$(MAKE) $(JOBS) --no-print-directory static static-workloads ARCH=arm64
+	$(Q)$(MAKE) $(JOBS) --no-print-directory static static-workloads ARCH=amd64
 	$(Q)BUILD=$(BUILD) tools/kernels/check.sh $(or $(KERNELS),$(KERNELS_ALL))
 
 check-kernels-short: kernels-deps
-	$(Q)$(MAKE) --no-print-directory static static-workloads ARCH=arm64
+	$(Q)$(MAKE) $(JOBS) --no-print-directory static static-workloads ARCH=arm64
 	$(Q)BUILD=$(BUILD) POSTURES="$(or $(POSTURES),no-btf)" \
 		tools/kernels/check.sh $(or $(KERNELS),$(KERNELS_SHORT))
