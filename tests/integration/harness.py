@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Starts workloads and tegratrace, and reads what both say. No test in here."""
 import contextlib
+import errno
 import functools
 import json
 import os
@@ -41,6 +42,20 @@ def wait_for(what, condition, limit=LIMIT):
         if time.monotonic() > end:
             raise TimeoutError(f"waited {limit} s for {what}")
         time.sleep(0.01)
+
+
+def remove_cgroup(folder):
+    """A task that is ending is no longer listed, but its cgroup is busy until it is gone."""
+    def gone():
+        try:
+            os.rmdir(folder)
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            return False
+        return True
+
+    wait_for(f"{folder} to be empty", gone)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from harness import (LAST_CPU, Load, S, Trace, background, in_mounts, parse_report, run_tool,
+from harness import (LAST_CPU, Load, S, Trace, background, in_mounts, parse_report, remove_cgroup, run_tool,
                      wait_for)
 
 PERIOD_US = 100000
@@ -55,8 +55,7 @@ def cgroup(controller):
         yield version, folder, inner
     finally:
         for each in inner, folder:
-            wait_for(f"{each} to be empty", lambda f=each: not read(f, "cgroup.procs"))
-            os.rmdir(each)
+            remove_cgroup(each)
 
 
 def set_quota(version, folder, cpus):

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import background, parse_report, run_tool, wait_for, workload
+from harness import background, parse_report, remove_cgroup, run_tool, wait_for, workload
 from test_samples import build, count
 from test_targets import NO_TARGET, USAGE, refused
 
@@ -40,8 +40,7 @@ def cgroups(version, *names):
         yield folders
     finally:
         for path, _, _ in os.walk(top, topdown=False):
-            wait_for(f"{path} to be empty", lambda p=path: not members(p))
-            os.rmdir(path)
+            remove_cgroup(path)
 
 
 def members(folder):

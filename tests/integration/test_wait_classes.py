@@ -234,7 +234,9 @@ def test_time_that_a_quota_withholds_is_run_queue_time(shared, rung):
     assert quota["cpus"] == pytest.approx(0.2)
     if not truth["throttled_ns"]:
         pytest.skip("other load had the CPU, so the quota was not used up")
-    assert quota["throttled_ns"] == pytest.approx(truth["throttled_ns"], rel=0.03)
+    # The kernel adds what a period of 100 ms withheld (80 of them) when it ends; the load and tegratrace
+    # read at other moments.
+    assert quota["throttled_ns"] == pytest.approx(truth["throttled_ns"], abs=80_000_000)
 
 
 def test_a_real_time_hog_of_another_process_is_named(tmp_path, rung):
