@@ -175,6 +175,7 @@ static int write_summary(const struct settings *settings, const struct run_serie
 	struct repeats_report report = {
 		.runs = series->runs,
 		.n = series->n,
+		.asked = series->repeat,
 		.shown = verdict,
 		.shown_number = shown_run(series) + 1,
 		.files = files,

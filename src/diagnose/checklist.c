@@ -97,7 +97,7 @@ static void check_clock(const struct session *session, const struct facts *facts
 
 	if (isnan(facts->gpu_mhz) || !v->rules[RULE_GPU_SATURATED].fired) {
 		add(v, "clocks steady", CHECK_UNKNOWN, "%s",
-		    isnan(facts->gpu_mhz) ? "the GPU clock is not known"
+		    isnan(facts->gpu_mhz) ? "no GPU clock under load"
 					  : "the GPU is not loaded enough to tell");
 		return;
 	}

@@ -43,6 +43,8 @@ static void quantity_line(struct lines *lines, const struct repeats *repeats,
 	if (stat->median > 0)
 		snprintf(spread, sizeof(spread), "%.1f %%",
 			 100 * (stat->max - stat->min) / stat->median);
+	else if (stat->max == stat->min)
+		snprintf(spread, sizeof(spread), "0.0 %%");
 	if (stat->n != repeats->counted)
 		snprintf(known, sizeof(known), "  known in %d", stat->n);
 	lines_addf(lines, "  %-22s %12s %12s %12s %8s%s", names[quantity], median, min, max, spread,
@@ -68,17 +70,19 @@ static void append_class(char *text, const struct repeats_report *report,
 static void agreement(struct lines *lines, const struct repeats_report *report,
 		      const struct repeats *repeats)
 {
-	char text[TEXT] = "";
+	char text[TEXT] = "", which[64];
 	bool first = true;
 
+	if (repeats->counted == report->n)
+		snprintf(which, sizeof(which), "%s", report->n > 1 ? "all runs" : "the one run");
+	else
+		snprintf(which, sizeof(which), "%s that counts",
+			 repeats->counted > 1 ? "each run" : "the one run");
 	if (!repeats->counted) {
-		snprintf(text, sizeof(text), "none of %d runs counts", report->n);
+		snprintf(text, sizeof(text), "no run counts");
 	} else if (repeats->same) {
-		snprintf(text, sizeof(text), "%s in %s%d run%s that count%s, confidence %.2f",
-			 verdict_class_name(repeats->most),
-			 repeats->counted > 1 ? "all of " : "the ", repeats->counted,
-			 repeats->counted > 1 ? "s" : "", repeats->counted > 1 ? "" : "s",
-			 repeats->confidence_min);
+		snprintf(text, sizeof(text), "%s in %s, confidence %.2f",
+			 verdict_class_name(repeats->most), which, repeats->confidence_min);
 		if (repeats->confidence_max - repeats->confidence_min >= 0.005)
 			text_appendf(text, sizeof(text), " to %.2f", repeats->confidence_max);
 	} else {
@@ -128,6 +132,9 @@ static void compare(struct lines *lines, const struct repeats_report *report)
 	}
 	for (int i = 0; i < report->n; i++)
 		run_line(lines, report, i);
+	if (report->n < report->asked)
+		lines_addf(lines, "            %d of %d runs were not made",
+			   report->asked - report->n, report->asked);
 }
 
 int report_repeats_write(FILE *out, const struct repeats_report *report)
@@ -136,7 +143,7 @@ int report_repeats_write(FILE *out, const struct repeats_report *report)
 	int error;
 
 	lines_addf(&lines, "%s", "");
-	if (report->n > 1) {
+	if (report->asked > 1) {
 		compare(&lines, report);
 		if (report->shown)
 			lines_addf(&lines,

@@ -9,7 +9,7 @@
 
 struct repeats_report {
 	const struct repeat_run *runs;
-	int n;
+	int n, asked;		     /* runs that were measured, and were to be */
 	const struct verdict *shown; /* whose checklist is printed; NULL: none */
 	int shown_number;	     /* its run, from 1 */
 	const char *const *files;    /* of each run; hostile */

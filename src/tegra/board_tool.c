@@ -36,7 +36,7 @@ int board_tool_find(const char *name, char *path, size_t size)
 	return -ENOENT;
 }
 
-static void run_tool(const char *path, const char *const *args, const char *home, int out)
+static void run_tool(const char *path, const char *const *args, const char *home, int lock, int out)
 {
 	static char home_setting[PATH_MAX + 8];
 	char *argv[ARGS_MAX + 2] = {(char *)path}, *env[4];
@@ -52,7 +52,9 @@ static void run_tool(const char *path, const char *const *args, const char *home
 	env[3] = NULL;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
+	/* Nor must it end half-way because nobody reads its words any more. */
+	signal(SIGPIPE, SIG_IGN);
+	fcntl(lock, F_SETFD, 0);
 	/* A session of its own: Ctrl-C at the terminal must not leave half of the clocks set. */
 	setsid();
 	if (dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
@@ -131,7 +133,7 @@ static void read_lines(char *output, struct board_tool_result *result)
 	}
 }
 
-int board_tool_run(const char *path, const char *const *args, const char *home,
+int board_tool_run(const char *path, const char *const *args, const char *home, int lock,
 		   struct board_tool_result *result)
 {
 	char output[OUTPUT_SIZE] = "";
@@ -144,7 +146,7 @@ int board_tool_run(const char *path, const char *const *args, const char *home,
 	pid = fork();
 	err = pid < 0 ? -errno : 0;
 	if (!pid)
-		run_tool(path, args, home, out[1]);
+		run_tool(path, args, home, lock, out[1]);
 	close(out[1]);
 	if (!err)
 		err = collect(pid, out[0], output, &result->status);

@@ -21,9 +21,10 @@ struct board_tool_result {
 
 /*
  * Runs it to its end, without input and out of reach of the terminal's Ctrl-C, with `home` as its
- * HOME. `args` ends with NULL and leaves the name out. Returns 0, -errno, or -ETIMEDOUT: killed.
+ * HOME. `args` ends with NULL and leaves the name out. It goes on to its end when we are killed, and
+ * as long keeps `lock` open. Returns 0, -errno, or -ETIMEDOUT: killed.
  */
-int board_tool_run(const char *path, const char *const *args, const char *home,
+int board_tool_run(const char *path, const char *const *args, const char *home, int lock,
 		   struct board_tool_result *result);
 
 #endif

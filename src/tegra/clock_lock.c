@@ -10,11 +10,15 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "tegra/board.h"
 #include "tegra/board_tool.h"
+
+/* As long as they may take. */
+#define TOOL_WAIT_S 120
 
 struct clock_lock {
 	int folder, lock;
@@ -31,7 +35,7 @@ static int run_tool(const struct clock_lock *lock, const char *path, const char 
 		    struct board_tool_result *result, char *line, size_t size)
 {
 	const char *name = strrchr(path, '/') + 1;
-	int err = board_tool_run(path, args, lock->home, result);
+	int err = board_tool_run(path, args, lock->home, lock->lock, result);
 
 	if (!err && WIFEXITED(result->status) && !WEXITSTATUS(result->status))
 		return 0;
@@ -181,6 +185,29 @@ static struct clock_lock *new_lock(void)
 	return lock;
 }
 
+/* A program that a killed run had started is still at work: it keeps the lock. */
+static bool is_owner_gone(int folder)
+{
+	struct clock_state state;
+	char unused[CLOCK_STATE_LINE];
+
+	return !clock_state_read(folder, &state, unused, sizeof(unused)) && kill(state.pid, 0) &&
+	       errno == ESRCH;
+}
+
+static int wait_for_lock(struct clock_lock *lock)
+{
+	const struct timespec step = {0, 100000000};
+	int err = clock_state_lock(lock->folder, &lock->lock);
+
+	for (int i = 0; err == -EWOULDBLOCK && i < 10 * TOOL_WAIT_S && is_owner_gone(lock->folder);
+	     i++) {
+		nanosleep(&step, NULL);
+		err = clock_state_lock(lock->folder, &lock->lock);
+	}
+	return err;
+}
+
 /* The folder, for this process alone. */
 static int take_folder(struct clock_lock *lock, bool make, char *line, size_t size)
 {
@@ -194,7 +221,7 @@ static int take_folder(struct clock_lock *lock, bool make, char *line, size_t si
 		snprintf(line, size, "%s: %s", lock->home, strerror(ENAMETOOLONG));
 		return -ENAMETOOLONG;
 	}
-	err = clock_state_lock(lock->folder, &lock->lock);
+	err = wait_for_lock(lock);
 	if (err == -EWOULDBLOCK)
 		snprintf(line, size,
 			 "another run of tegratrace has changed them: wait for its end");
@@ -391,11 +418,28 @@ enum clocks_found clocks_look(char *line, size_t size)
 	return found;
 }
 
+static bool is_there(void)
+{
+	struct clock_state state;
+	char unused[CLOCK_STATE_LINE];
+	int folder, err = clock_state_open(false, &folder, unused, sizeof(unused));
+
+	if (!err) {
+		err = clock_state_read(folder, &state, unused, sizeof(unused));
+		close(folder);
+	}
+	return err != -ENOENT;
+}
+
 int clocks_repair(char *line, size_t size)
 {
-	struct clock_lock *lock = new_lock();
+	struct clock_lock *lock;
 	int err;
 
+	/* Mostly there is none, and then nothing is touched. */
+	if (!is_there())
+		return 0;
+	lock = new_lock();
 	if (!lock) {
 		snprintf(line, size, "%s", strerror(ENOMEM));
 		return -ENOMEM;
