@@ -52,10 +52,10 @@ static const char doc[] =
 	"3 not permitted; before a command could run: 125 (also when the clocks cannot be locked), "
 	"126 not executable, 127 not found.";
 
-static const struct argp_child children[] = {{&options_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&options_argp, 0, NULL, 2}, {0}};
 
 static const struct argp_option entries[] = {
-	{NULL, 0, NULL, 0, "Job:", -1},
+	{NULL, 0, NULL, 0, "Job:", 1},
 	{"lock-clocks", KEY_LOCK, NULL, 0,
 	 "jetson_clocks for the time of the job: every clock as high as the power mode allows", 0},
 	{"power-mode", KEY_POWER_MODE, "MODE", 0,
