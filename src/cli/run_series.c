@@ -131,7 +131,8 @@ static int64_t earlier(int64_t a, int64_t b)
 
 int run_series_warm_up(struct run_series *series)
 {
-	int64_t duration_ns = series->files->options->duration_ns;
+	const struct options *options = series->files->options;
+	int64_t length_ns = options->duration_ns ? options->delay_ns + options->duration_ns : 0;
 	int64_t end_ns = series->warmups_ns ? now_ns() + series->warmups_ns : FOREVER;
 	int status = EXIT_OK;
 
@@ -145,8 +146,8 @@ int run_series_warm_up(struct run_series *series)
 		else
 			msg_note("warm-up, run %d of %d", i, series->warmups);
 		/* What ends the measured runs ends these. */
-		status = warm_up_once(
-			series, earlier(end_ns, duration_ns ? begin_ns + duration_ns : FOREVER));
+		status = warm_up_once(series,
+				      earlier(end_ns, length_ns ? begin_ns + length_ns : FOREVER));
 	}
 	asks_to_end(series, next_signal(0));
 	if (!series->signal)
