@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/msg.h"
-#include "base/text.h"
 #include "cli/clocks.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -169,7 +168,7 @@ static const char *note_on_files(const struct settings *settings)
 static int write_summary(const struct settings *settings, const struct run_series *series,
 			 const struct session *session, const struct verdict *verdict, FILE *out)
 {
-	static char recordings[REPEATS_MAX][PATH_MAX];
+	static char lists[REPEATS_MAX][2 * PATH_MAX];
 	static struct run_file_names names;
 	const char *files[REPEATS_MAX];
 	struct repeats_report report = {
@@ -183,16 +182,20 @@ static int write_summary(const struct settings *settings, const struct run_serie
 		.color = isatty(fileno(out)) && !getenv("NO_COLOR"),
 	};
 	struct output output = {.owns_stdout = out != stdout};
-	struct options unused;
+	struct options options;
 	int err, status = EXIT_OK;
 
 	if (series->repeat > 1 && verdict)
 		status = output_write_text(&output, session, verdict, settings->options.verbose,
 					   settings->options.explain);
 	for (int i = 0; i < series->n; i++) {
-		run_files_of(series->files, i + 1, &names, &unused);
-		text_copy(recordings[i], sizeof(recordings[i]), names.recording);
-		files[i] = recordings[i];
+		const char *page;
+
+		run_files_of(series->files, i + 1, &names, &options);
+		page = options.outputs.path[output_form_number("html")];
+		snprintf(lists[i], sizeof(lists[i]), "%s%s%s", names.recording, page ? "  " : "",
+			 page ? page : "");
+		files[i] = lists[i];
 	}
 	err = status ? 0 : report_repeats_write(out, &report);
 	if (!err)

@@ -234,7 +234,7 @@ static int measure_once(struct run_series *series, int number)
 	static struct run_file_names names;
 	struct options options;
 	pid_t parent = getpid(), pid;
-	int told[2], status;
+	int told[2], ended, status;
 	char byte;
 
 	if (!run_files_of(series->files, number, &names, &options))
@@ -253,7 +253,11 @@ static int measure_once(struct run_series *series, int number)
 		msg_error("cannot start a run: %s", strerror(errno));
 		status = EXIT_RUN;
 	} else {
-		status = exit_status_of(await_child(series, pid));
+		ended = await_child(series, pid);
+		status = exit_status_of(ended);
+		if (ended >= 0 && WIFSIGNALED(ended))
+			msg_error("measuring run %d was ended by signal %d", number,
+				  WTERMSIG(ended));
 	}
 	if (read(told[0], &byte, 1) == 1) {
 		struct repeat_run *run = &series->runs[series->n++];

@@ -396,10 +396,11 @@ enum clocks_found clocks_look(char *line, size_t size)
 	int folder, lock, err = clock_state_open(false, &folder, line, size);
 	enum clocks_found found = CLOCKS_DOUBT;
 
+	/* What may not be read is not known to be wrong. */
 	if (err)
-		return err == -ENOENT ? CLOCKS_OWN : CLOCKS_DOUBT;
+		return err == -ENOENT || err == -EACCES ? CLOCKS_OWN : CLOCKS_DOUBT;
 	err = clock_state_read(folder, &state, line, size);
-	if (err == -ENOENT) {
+	if (err == -ENOENT || err == -EACCES) {
 		found = CLOCKS_OWN;
 	} else if (!err) {
 		err = clock_state_lock(folder, &lock);

@@ -82,16 +82,28 @@ static bool only_roots(const struct stat *st)
 	return !st->st_uid && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
+static void sync_parent(int folder)
+{
+	int parent = openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (parent < 0)
+		return;
+	fsync(parent);
+	close(parent);
+}
+
 int clock_state_open(bool make, int *folder, char *line, size_t size)
 {
 	char path[PATH_MAX];
 	struct stat st;
+	bool made;
 	int err;
 
 	*folder = -1;
 	if (!clock_state_folder(path, sizeof(path)))
 		return tell(line, size, -ENAMETOOLONG, "", strerror(ENAMETOOLONG));
-	if (make && mkdir(path, 0755) && errno != EEXIST)
+	made = make && !mkdir(path, 0755);
+	if (make && !made && errno != EEXIST)
 		return tell(line, size, -errno, "", strerror(errno));
 	*folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (*folder < 0) {
@@ -101,6 +113,8 @@ int clock_state_open(bool make, int *folder, char *line, size_t size)
 				    ? "it is no folder or a symbolic link; remove it"
 				    : strerror(err));
 	}
+	if (made)
+		sync_parent(*folder);
 	if (!fstat(*folder, &st) && only_roots(&st))
 		return 0;
 	close(*folder);
