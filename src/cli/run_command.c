@@ -131,6 +131,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		settings->out = arg;
 		return 0;
 	case ARGP_KEY_ARG:
+		if (!state->quoted)
+			argp_error(state, "unknown word '%s': the command to run goes behind --",
+				   arg);
 		return options_take_word(&settings->options, arg, state);
 	case ARGP_KEY_END:
 		if (settings->restore

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/run.h"
 #include "session/recording.h"
@@ -223,10 +225,15 @@ static int exit_status_of(int status)
 static void say_run(const struct run_series *series, int number)
 {
 	const struct repeat_run *run = &series->runs[number - 1];
+	char time[32];
 
-	if (series->repeat > 1 && run->end != REPEAT_UNREAD)
-		msg_note("run %d of %d: %.3g s, %s (%.2f)", number, series->repeat,
-			 run->value[REPEAT_TIME], verdict_class_name(run->class), run->confidence);
+	if (series->repeat == 1 || run->end == REPEAT_UNREAD)
+		return;
+	text_duration(time, sizeof(time),
+		      isnan(run->value[REPEAT_TIME]) ? UNKNOWN_NS
+						     : llround(1e9 * run->value[REPEAT_TIME]));
+	msg_note("run %d of %d: %s, %s (%.2f)", number, series->repeat, time,
+		 verdict_class_name(run->class), run->confidence);
 }
 
 static int measure_once(struct run_series *series, int number)

@@ -9,16 +9,26 @@
 
 #define TEXT 512
 
+/* Four digits: runs that are compared differ in the third. */
+static void four_digits(char *dst, size_t size, double value, const char *unit)
+{
+	snprintf(dst, size, value >= 1000 ? "%.0f%s" : "%#.4g%s", value, unit);
+}
+
 static void value_text(char *dst, size_t size, enum repeat_quantity quantity, double value)
 {
 	if (isnan(value))
 		snprintf(dst, size, "?");
-	else if (quantity == REPEAT_TIME || quantity == REPEAT_ITERATION)
-		text_duration(dst, size, (int64_t)llround(value * 1e9));
 	else if (quantity == REPEAT_ITERATIONS)
-		snprintf(dst, size, value < 10 ? "%.3g" : "%.1f", value);
-	else
+		four_digits(dst, size, value, "");
+	else if (quantity == REPEAT_SHARE || quantity == REPEAT_GPU)
 		snprintf(dst, size, "%.1f %%", 100 * value);
+	else if (value >= 1)
+		four_digits(dst, size, value, " s");
+	else if (value >= 1e-3)
+		four_digits(dst, size, 1e3 * value, " ms");
+	else
+		four_digits(dst, size, 1e6 * value, " us");
 }
 
 static void quantity_line(struct lines *lines, const struct repeats *repeats,

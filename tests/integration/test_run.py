@@ -25,7 +25,8 @@ STATE = "var/lib/tegratrace"
 FULL_ONLY = ("test_killed_at_any_moment", "test_second_interrupt_ends_the_measurement_at_once", "test_power_mode_alone",
              "test_mode_that_was_changed_since_stays", "test_loss_of_power_without_a_mode", "test_duration_bounds_each_run",
              "test_same_verdict_is_said", "test_clocks_that_cannot_be_put_back", "test_recording_that_is_cut_off",
-             "test_warm_up_for_a_time")
+             "test_warm_up_for_a_time", "test_names_that_are_given_get_the_number", "test_json_on_stdout_is_one_object_a_run",
+             "test_killed_then_the_next_job_restores_first", "test_restoring_fails_at_the_end")
 
 # The real one: asks for a reboot where that is needed, and without an answer changes nothing.
 NVPMODEL = r"""#!/bin/sh
@@ -224,8 +225,8 @@ ENDINGS = {
 }
 
 
-@pytest.mark.parametrize("ending, status", (("failure", 7), ("killed", 139), ("not found", 127), ("not executable", 126)))
-@pytest.mark.parametrize("warmup", (0, 1))
+@pytest.mark.parametrize("ending, status, warmup", (("failure", 7, 0), ("failure", 7, 1), ("killed", 139, 0),
+                                                    ("killed", 139, 1), ("not found", 127, 0), ("not executable", 126, 1)))
 def test_command_that_fails(jetson, ending, status, warmup):
     result = jetson.job("-q", f"--out={jetson.out}", "--lock-clocks", f"--warmup={warmup}", "--repeat=3", "--",
                         *ENDINGS[ending])
@@ -503,7 +504,7 @@ def row(text, name):
 
 
 def test_repeats(out, tmp_path):
-    """Runs of 0.3, 0.6 and 0.9 s: median, least and most are those of the recordings."""
+    """Runs of different lengths: median, least and most are those of the recordings."""
     count = tmp_path / "count"
     script = f"n=$(cat {count} 2>/dev/null); echo $((n + 1)) >{count}; sleep 0.$(((n % 3 + 1) * 3))"
     result = run_tool("run", f"--out={out}", "--warmup=2", "--repeat=3", "--", "sh", "-c", script)
@@ -512,11 +513,11 @@ def test_repeats(out, tmp_path):
     assert sorted(path.name for path in out.glob("*.ttr")) == ["sh-1.ttr", "sh-2.ttr", "sh-3.ttr"]
     times = times_of(out)
     # The third, first and second length: warm-up was none of them.
-    assert times[1] < times[2] < times[0]
+    assert times[0] > 0.9e9 and times[1] > 0.3e9 and times[2] > 0.6e9
     wanted = [statistics.median(times), min(times), max(times)]
-    assert [seconds(text) for text in row(result.text, "time")] == pytest.approx([ns / 1e9 for ns in wanted], rel=0.01)
+    assert [seconds(text) for text in row(result.text, "time")] == pytest.approx([ns / 1e9 for ns in wanted], rel=0.0006)
     assert all(f"sh-{number}.ttr" in result.text for number in (1, 2, 3))
-    assert "of run 3" in result.text
+    assert f"of run {1 + times.index(sorted(times)[1])}" in result.text
     assert result.text.count("\n  measured  ") == 1 and "checklist" in result.text
     for number in (1, 2, 3):
         assert f"run {number} of 3: " in result.err
@@ -540,9 +541,9 @@ def test_iterations_are_compared(out, tmp_path):
         means.append(mean / 1e9)
     line = next(line for line in result.text.splitlines() if line.strip().startswith("iterations a second"))
     shown = [float(number) for number in re.findall(r"[\d.]+", line)[:3]]
-    assert shown == pytest.approx([statistics.median(rates), min(rates), max(rates)], rel=0.01)
+    assert shown == pytest.approx([statistics.median(rates), min(rates), max(rates)], rel=0.0006)
     assert [seconds(text) for text in row(result.text, "iteration, mean")] == pytest.approx(
-        [statistics.median(means), min(means), max(means)], rel=0.01)
+        [statistics.median(means), min(means), max(means)], rel=0.0006)
 
 
 def test_report_is_that_of_the_recording(out):
@@ -562,7 +563,7 @@ def test_failing_run_is_the_last(out, tmp_path):
     assert len(times_of(out)) == 2
     assert "does not count: exit status 9" in result.text
     # Only the first one is in the median.
-    assert seconds(row(result.text, "time")[0]) == pytest.approx(times_of(out)[0] / 1e9, rel=0.01)
+    assert seconds(row(result.text, "time")[0]) == pytest.approx(times_of(out)[0] / 1e9, rel=0.0006)
 
 
 def test_differing_verdicts_are_said(out, tmp_path):
@@ -588,11 +589,12 @@ def test_same_verdict_is_said(out):
 
 
 def test_warm_up_for_a_time(out, tmp_path):
-    """Whole runs as long as there is time, the last one cut short; then the measured one."""
+    """Runs as long as there is time, the last one cut short; then the measured one."""
     count = tmp_path / "count"
-    result = run_tool("run", f"--out={out}", "--warmup=0.9s", "--", "sh", "-c", f"echo >>{count}; exec sleep 0.4")
+    script = f"echo >>{count}; [ $(wc -l <{count}) != 2 ] || exec sleep 600; exec sleep 0.1"
+    result = run_tool("run", f"--out={out}", "--warmup=1.5s", "--", "sh", "-c", script)
     assert result.status == 0
-    assert len(count.read_text(encoding="ascii")) == 4
+    assert len(count.read_text(encoding="ascii")) == 3
     assert len(times_of(out)) == 1
 
 
@@ -601,7 +603,7 @@ def test_duration_bounds_each_run(out, tmp_path):
     result = run_tool("run", "-q", f"--out={out}", "-d", "0.3", "--warmup=1", "--repeat=2", "--", "sh", "-c",
                       f"echo >>{count}; exec sleep 600")
     assert result.status == 0 and len(count.read_text(encoding="ascii")) == 3
-    assert all(0.3e9 <= ns < 1e9 for ns in times_of(out))
+    assert all(0.3e9 <= ns < 600e9 for ns in times_of(out))
 
 
 def test_interrupted_run_does_not_count(jetson):
@@ -616,7 +618,7 @@ def test_interrupted_run_does_not_count(jetson):
         assert process.wait(harness.LIMIT) == 0
     times = times_of(jetson.out)
     assert len(times) == 2 and "does not count: it was interrupted" in text
-    assert seconds(row(text, "time")[0]) == pytest.approx(times[0] / 1e9, rel=0.01)
+    assert seconds(row(text, "time")[0]) == pytest.approx(times[0] / 1e9, rel=0.0006)
 
 
 def test_names_that_are_given_get_the_number(tmp_path):
@@ -671,9 +673,10 @@ def test_recording_that_is_cut_off(out):
 
 
 @pytest.mark.parametrize("args, words", ((("--repeat=0",), "--repeat"), (("--warmup=x",), "--warmup"), (("--warmup=-1s",), "--warmup"),
-                                         (("--live", "--repeat=2"), "--live"), ((), "no command"), (("-p", "1"), "")))
+                                         (("--live", "--repeat=2"), "--live"), ((), "no command"), (("-p", "1"), "'p'"),
+                                         (("true",), "behind --"), (("--restore-clocks",), "without a command")))
 def test_command_line(args, words):
-    command = () if words in ("no command", "") else ("--", "true")
+    command = () if words in ("no command", "'p'", "behind --") else ("--", "true")
     result = run_tool("run", *args, *command)
     assert result.status == 2 and words in result.err
 

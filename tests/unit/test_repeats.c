@@ -115,7 +115,7 @@ static void differing_verdicts_are_said(void **state)
 	text = written(&report);
 	assert_non_null(strstr(text, "cpu-bound in all runs"));
 	assert_non_null(strstr(text, "share of the limit"));
-	assert_non_null(strstr(text, "1.10 s"));
+	assert_non_null(strstr(text, "1.100 s"));
 	assert_non_null(strstr(text, "18.2 %")); /* (1.2 - 1.0) / 1.1 */
 	assert_non_null(strstr(text, "1 of 4 runs were not made"));
 	free(text);
