@@ -77,8 +77,9 @@ static int none(const struct session *session, const struct facts *facts, const 
 			 PCT(facts->gpu_busy), threshold(v, RULE_GPU_SATURATED));
 		break;
 	case VERDICT_INSUFFICIENT_DATA:
-		snprintf(text, size, "none: too little runs in this %s",
-			 session->tegra.state == TEGRA_LOG ? "log" : "run");
+		snprintf(text, size, "none: too little %s",
+			 session->tegra.state == TEGRA_LOG ? "runs in this log"
+							   : "was done in this run");
 		break;
 	default:
 		snprintf(text, size, "none: the four have no place for %s",
