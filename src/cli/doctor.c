@@ -11,6 +11,7 @@
 
 #include "base/msg.h"
 #include "base/text.h"
+#include "cli/clocks.h"
 #include "cli/options.h"
 #include "probe/tracer.h"
 #include "tegra/board.h"
@@ -198,6 +199,21 @@ static void check_sensors(struct doctor *doctor)
 	sysfs_close(sysfs);
 }
 
+/* Only where something is wrong. */
+static void check_clocks(struct doctor *doctor)
+{
+	char line[CLOCK_STATE_LINE];
+	enum clocks_found found = clocks_look(line, sizeof(line));
+	struct finding *finding;
+
+	if (found == CLOCKS_OWN)
+		return;
+	finding = add(doctor);
+	finding->what = found == CLOCKS_LEFT ? DOCTOR_CLOCKS_LEFT : "clock file";
+	snprintf(finding->text, sizeof(finding->text), "%.*s%s", (int)sizeof(finding->text) - 64,
+		 line, found == CLOCKS_LEFT ? ": " CLOCKS_REMEDY " puts them back" : "");
+}
+
 static void add_all(struct doctor *doctor, const struct finding *findings, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -223,6 +239,7 @@ int doctor_command(int argc, char **argv)
 	add_all(&doctor, features, kernel_features_check(&doctor.config, features));
 	check_tracepoints(&doctor);
 	check_board(add(&doctor));
+	check_clocks(&doctor);
 	check_tegrastats(add(&doctor), &settings.source);
 	check_sensors(&doctor);
 	doctor_advise(&doctor);

@@ -13,6 +13,8 @@ int doctor_command(int argc, char **argv);
 
 /* The rest is shared by doctor*.c only. */
 
+#define DOCTOR_CLOCKS_LEFT "clocks"
+
 struct doctor_check {
 	struct finding finding;
 	const struct tracepoint_set *tracepoints; /* NULL: none */
@@ -20,7 +22,7 @@ struct doctor_check {
 	char remedy[160]; /* a command; empty when there is none, or no need */
 };
 
-#define DOCTOR_CHECKS (8 + SYSFS_QUANTITIES + FINDINGS + KERNEL_FEATURES + 8)
+#define DOCTOR_CHECKS (9 + SYSFS_QUANTITIES + FINDINGS + KERNEL_FEATURES + 8)
 
 struct doctor {
 	struct host_info host;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/clocks.h"
 #include "cli/doctor.h"
 #include "cli/options.h"
 #include "probe/machine/kernel_needs.h"
@@ -18,6 +19,7 @@ static const struct remedy {
 	const char *only_with; /* no use where the kernel surely lacks that option; NULL */
 } remedies[] = {
 	{"root", "sudo tegratrace doctor", NULL},
+	{DOCTOR_CLOCKS_LEFT, CLOCKS_REMEDY, NULL},
 	{"PID namespace", "docker run --pid=host --privileged ...", NULL},
 	{"capabilities", "docker run --pid=host --privileged ...", NULL},
 	{"tracefs", "sudo mount -t tracefs tracefs /sys/kernel/tracing", "EVENT_TRACING"},

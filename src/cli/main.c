@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "cli/clocks.h"
 #include "cli/diagnose_command.h"
 #include "cli/doctor.h"
 #include "cli/report_command.h"
 #include "cli/roofline_command.h"
 #include "cli/run.h"
+#include "cli/run_command.h"
 #include "report/schema.h"
 
 /* Subcommands with options of their own. */
@@ -18,6 +20,7 @@ static const struct {
 	const char *word, *name;
 	int (*run)(int argc, char **argv);
 } subcommands[] = {
+	{"run", "tegratrace run", run_command},
 	{"doctor", "tegratrace doctor", doctor_command},
 	{"diagnose", "tegratrace diagnose", diagnose_command},
 	{"report", "tegratrace report", report_command},
@@ -39,6 +42,7 @@ static void fill_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	struct options options;
+	bool measured;
 
 	fill_standard_descriptors();
 	/* A closed pipe is an error of the write, not the end of the run. */
@@ -56,5 +60,6 @@ int main(int argc, char **argv)
 		fputs(report_schema(), stdout);
 		return fflush(stdout) ? EXIT_RUN : EXIT_OK;
 	}
-	return run_trace(&options);
+	clocks_repair_leftover();
+	return run_trace(&options, &measured);
 }

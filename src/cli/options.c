@@ -23,6 +23,7 @@ static const char doc[] =
 	"\n"
 	"  sudo tegratrace -p PID -d 30      attach to a running process for 30 s\n"
 	"  sudo tegratrace -- ./infer ARGS   start a command and trace it to its end\n"
+	"  sudo tegratrace run -- ./infer    the same as one job: clocks, warm-up, repeats, files\n"
 	"  tegratrace report RUN.ttr         a recording (-o RUN.ttr) again, in every form\n"
 	"  tegratrace diagnose LOG           a verdict from a tegrastats log, no root\n"
 	"  tegratrace roofline --help        the ceilings of a module, and a point below them\n"
@@ -34,10 +35,11 @@ static const char doc[] =
 	"before a "
 	"command could run: 125, 126 not executable, 127 not found.";
 
-static const char args_doc[] = "-p PID[,PID...]\n-n NAME\n--container ID\n--cgroup PATH\n--unit "
-			       "NAME\n-- COMMAND [ARG...]\nreport RECORDING\ndiagnose "
-			       "LOG...\nroofline --module NAME ...\n"
-			       "doctor [--json]";
+static const char args_doc[] =
+	"-p PID[,PID...]\n-n NAME\n--container ID\n--cgroup PATH\n--unit "
+	"NAME\n-- COMMAND [ARG...]\nrun -- COMMAND [ARG...]\nreport RECORDING\ndiagnose "
+	"LOG...\nroofline --module NAME ...\n"
+	"doctor [--json]";
 
 enum {
 	KEY_NO_FOLLOW = 1000,
@@ -67,7 +69,7 @@ enum {
 static const struct argp_child children[] = {
 	{&outputs_argp, 0, NULL, 3}, {&workload_argp, 0, NULL, 5}, {0}};
 
-static const struct argp_option entries[] = {
+static const struct argp_option target_entries[] = {
 	{NULL, 0, NULL, 0, "Target:", 1},
 	{"pid", 'p', "PID[,PID...]", 0, "Trace these processes", 0},
 	{"name", 'n', "NAME", 0, "Trace every process of that name", 0},
@@ -76,6 +78,11 @@ static const struct argp_option entries[] = {
 	{"cgroup", KEY_CGROUP, "PATH", 0, "Trace every process of that cgroup and those below it",
 	 0},
 	{"unit", KEY_UNIT, "NAME", 0, "Trace every process of that systemd service or scope", 0},
+	{0},
+};
+
+static const struct argp_option entries[] = {
+	{NULL, 0, NULL, 0, "Target:", 1},
 	{"no-follow", KEY_NO_FOLLOW, NULL, 0,
 	 "Only the named processes and their threads, not their children", 0},
 	{"duration", 'd', "SECONDS", 0, "Stop after that time (default: target's end or Ctrl-C)",
@@ -213,21 +220,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &options->outputs;
 		state->child_inputs[1] = &options->workload;
 		return 0;
-	case 'p':
-		options->pids = arg;
-		return 0;
-	case 'n':
-		options->name = arg;
-		return 0;
-	case KEY_CONTAINER:
-		set_group(state, &options->group, TARGET_CONTAINER, arg);
-		return 0;
-	case KEY_CGROUP:
-		set_group(state, &options->group, TARGET_CGROUP, arg);
-		return 0;
-	case KEY_UNIT:
-		set_group(state, &options->group, TARGET_UNIT, arg);
-		return 0;
 	case 'd':
 		options->duration_ns = parse_seconds(state, "duration", arg);
 		return 0;
@@ -280,21 +272,55 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_WITHOUT:
 		options->without |= parse_without(state, arg);
 		return 0;
-	case ARGP_KEY_ARG:
-		if (options->command)
-			return ARGP_ERR_UNKNOWN;
-		if (state->quoted) {
-			options->command = &state->argv[state->next - 1];
-			state->next = state->argc;
-			return 0;
-		}
-		argp_error(state,
-			   "unknown word '%s': a command to trace goes behind --, a process "
-			   "behind -p or -n",
-			   arg);
-		return EINVAL;
 	}
 	return parse_output_option(key, arg, options);
+}
+
+const struct argp options_argp = {entries, parse_option, NULL, NULL, children, NULL, NULL};
+
+error_t options_take_word(struct options *options, char *word, struct argp_state *state)
+{
+	if (options->command)
+		return ARGP_ERR_UNKNOWN;
+	if (state->quoted) {
+		options->command = &state->argv[state->next - 1];
+		state->next = state->argc;
+		return 0;
+	}
+	argp_error(state,
+		   "unknown word '%s': a command to trace goes behind --, a process "
+		   "behind -p or -n",
+		   word);
+	return EINVAL;
+}
+
+static error_t parse_target(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = options;
+		return 0;
+	case 'p':
+		options->pids = arg;
+		return 0;
+	case 'n':
+		options->name = arg;
+		return 0;
+	case KEY_CONTAINER:
+		set_group(state, &options->group, TARGET_CONTAINER, arg);
+		return 0;
+	case KEY_CGROUP:
+		set_group(state, &options->group, TARGET_CGROUP, arg);
+		return 0;
+	case KEY_UNIT:
+		set_group(state, &options->group, TARGET_UNIT, arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		return options_take_word(options, arg, state);
+	}
+	return ARGP_ERR_UNKNOWN;
 }
 
 static void check(const struct options *options)
@@ -318,14 +344,20 @@ static void check(const struct options *options)
 	exit(EXIT_USAGE);
 }
 
-void options_parse(struct options *options, int argc, char **argv)
+void options_init(struct options *options)
 {
-	static const struct argp argp = {entries,  parse_option, args_doc, doc,
-					 children, NULL,	 NULL};
-
 	*options =
 		(struct options){.follow = true, .interval_ms = 100, .cuda.mode = CUDA_MODE_SYNC};
 	workload_init(&options->workload);
+}
+
+void options_parse(struct options *options, int argc, char **argv)
+{
+	static const struct argp_child shared[] = {{&options_argp, 0, NULL, 0}, {0}};
+	static const struct argp argp = {target_entries, parse_target, args_doc, doc,
+					 shared,	 NULL,	       NULL};
+
+	options_init(options);
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options))
 		exit(EXIT_USAGE);

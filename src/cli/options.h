@@ -50,7 +50,19 @@ struct options {
 	bool verbose;
 	bool explain;
 	bool quiet;
+	bool no_text; /* the report for people is printed by somebody else */
 };
+
+void options_init(struct options *options);
+
+/*
+ * An argp child: what all live runs take, but for the choice of the target. Its input is a struct
+ * options that options_init() has set up.
+ */
+extern const struct argp options_argp;
+
+/* A word that is no option: the command behind --, with its arguments. */
+error_t options_take_word(struct options *options, char *word, struct argp_state *state);
 
 /* Exits itself on --help, --version and on a bad command line (EXIT_USAGE). */
 void options_parse(struct options *options, int argc, char **argv);

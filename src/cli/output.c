@@ -44,10 +44,9 @@ static int open_file(struct output *output, const char *path, FILE **file)
 }
 
 /* A folder that is there is used as it is; its owner stays. */
-static int open_folder(const char *path, int *folder)
+int output_open_folder(const char *path, bool *made, int *folder)
 {
-	bool made = !mkdir(path, 0755);
-
+	*made = !mkdir(path, 0755);
 	*folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (*folder >= 0 && faccessat(*folder, ".", W_OK, AT_EACCESS)) {
 		close(*folder);
@@ -55,7 +54,7 @@ static int open_folder(const char *path, int *folder)
 	}
 	if (*folder < 0)
 		return cannot_write(path);
-	if (made)
+	if (*made)
 		output_give_to_sudo_user(*folder);
 	return EXIT_OK;
 }
@@ -73,6 +72,7 @@ static bool is_lacking(struct output *output, const char *option)
 int output_open(struct output *output, const struct outputs_wanted *wanted)
 {
 	int status = EXIT_OK;
+	bool made;
 
 	*output = (struct output){0};
 	for (int i = 0; i < OUTPUT_FORMS_MAX; i++)
@@ -88,7 +88,7 @@ int output_open(struct output *output, const struct outputs_wanted *wanted)
 		if (path && is_lacking(output, output_form(i)->option))
 			continue;
 		if (path && output_form(i)->write_folder)
-			status = open_folder(path, &output->folder[i]);
+			status = output_open_folder(path, &made, &output->folder[i]);
 		else if (path)
 			status = open_file(output, path, &output->file[i]);
 	}

@@ -40,4 +40,7 @@ int output_write_all(struct output *output, const struct session *session,
 
 void output_close(struct output *output);
 
+/* A folder to write to, made when it is not there (*made), then the user's behind sudo. */
+int output_open_folder(const char *path, bool *made, int *folder);
+
 #endif

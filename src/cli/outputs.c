@@ -99,6 +99,15 @@ bool outputs_wants_any(const struct outputs_wanted *wanted)
 	return false;
 }
 
+bool outputs_own_stdout(const struct outputs_wanted *wanted)
+{
+	for (int i = 0; i < FORMS; i++) {
+		if (wanted->path[i] && !strcmp(wanted->path[i], "-") && !forms[i].write_folder)
+			return true;
+	}
+	return false;
+}
+
 bool outputs_check(const struct outputs_wanted *wanted)
 {
 	int owner = -1;

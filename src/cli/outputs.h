@@ -42,6 +42,9 @@ extern const struct argp outputs_argp;
 bool outputs_wants(const struct outputs_wanted *wanted, const char *option);
 bool outputs_wants_any(const struct outputs_wanted *wanted);
 
+/* Whether one of them goes to standard output, which then carries nothing else. */
+bool outputs_own_stdout(const struct outputs_wanted *wanted);
+
 /* Prints a message and returns false when two of them want standard output. */
 bool outputs_check(const struct outputs_wanted *wanted);
 

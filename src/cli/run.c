@@ -514,8 +514,10 @@ static int report(struct run *run)
 			 100 * run->session.overhead.cpu_share);
 	recorded = record_finish(run->record, &run->session);
 	diagnose(&run->session, &verdict);
-	status = output_write_all(&run->output, &run->session, &verdict, run->options->verbose,
-				  run->options->explain);
+	status = run->options->no_text
+			 ? output_write_forms(&run->output, &run->session, &verdict)
+			 : output_write_all(&run->output, &run->session, &verdict,
+					    run->options->verbose, run->options->explain);
 	live_end(run->live, &run->session, &verdict);
 	if (status || recorded)
 		return status ? status : recorded;
@@ -550,7 +552,7 @@ static void close_all(struct run *run)
 	session_free(&run->session);
 }
 
-int run_trace(const struct options *options)
+int run_trace(const struct options *options, bool *measured)
 {
 	struct run run = {.options = options, .signal_fd = -1, .started_ns = now_ns()};
 	int status;
@@ -565,6 +567,7 @@ int run_trace(const struct options *options)
 		status = begin_window(&run);
 	if (!status)
 		status = release_command(&run);
+	*measured = !status;
 	if (!status) {
 		run.session.ended_by = watch_targets(&run);
 		end_window(&run);

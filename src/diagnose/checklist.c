@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "diagnose/phases.h"
 #include "diagnose/rules.h"
 #include "diagnose/typical_modes.h"
 
@@ -33,6 +34,11 @@ static void add(struct verdict *v, const char *name, enum check_result result, c
 	va_start(args, format);
 	vsnprintf(check->text, sizeof(check->text), format, args);
 	va_end(args);
+}
+
+static const char *origin(const struct session *session)
+{
+	return session->tegra.state == TEGRA_LOG ? "log" : "samples";
 }
 
 static void check_captured(const struct session *session, const struct facts *facts,
@@ -70,7 +76,8 @@ static void check_saturation(const struct session *session, const struct facts *
 
 	bandwidth_words(session, bandwidth, sizeof(bandwidth));
 	if (isnan(facts->gpu_busy))
-		add(v, "what saturates first", CHECK_UNKNOWN, "the GPU load is not in the log");
+		add(v, "what saturates first", CHECK_UNKNOWN, "the GPU load is not in the %s",
+		    origin(session));
 	else if (isnan(facts->emc_busy))
 		add(v, "what saturates first", gpu ? CHECK_UNKNOWN : CHECK_PASS,
 		    "GPU %.0f %%, DRAM not printed: run tegrastats with sudo",
@@ -90,7 +97,7 @@ static void check_clock(const struct session *session, const struct facts *facts
 
 	if (isnan(facts->gpu_mhz) || !v->rules[RULE_GPU_SATURATED].fired) {
 		add(v, "clocks steady", CHECK_UNKNOWN, "%s",
-		    isnan(facts->gpu_mhz) ? "no GPU clock in the log"
+		    isnan(facts->gpu_mhz) ? "no GPU clock under load"
 					  : "the GPU is not loaded enough to tell");
 		return;
 	}
@@ -106,7 +113,8 @@ static void check_temperature(const struct session *session, const struct facts 
 	double trip_c = facts->trip_c;
 
 	if (isnan(facts->hottest_c))
-		add(v, "temperature safe", CHECK_UNKNOWN, "no temperature in the log");
+		add(v, "temperature safe", CHECK_UNKNOWN, "no temperature in the %s",
+		    origin(session));
 	else if (isnan(trip_c))
 		add(v, "temperature safe", CHECK_UNKNOWN,
 		    "%.1f C; the trip point of this module is not known", facts->hottest_c);
@@ -172,4 +180,22 @@ void checklist_fill(const struct session *session, const struct facts *facts,
 	check_temperature(session, facts, verdict);
 	check_roofline(session, facts, verdict);
 	check_typical_mode(session, facts, verdict);
+}
+
+void checklist_of_run(const struct session *session, struct verdict *verdict)
+{
+	struct phase steady = {PHASE_IDLE, 0, session->series.n};
+	struct verdict as_log = *verdict;
+	struct phases phases;
+	struct facts facts;
+
+	phases_find(&session->series, session->board.gpu.hw_max_mhz, &phases);
+	if (phases.steady >= 0)
+		steady = phases.phase[phases.steady];
+	facts_gather_log(session, steady.from, steady.to, &facts);
+	rules_evaluate(&facts, as_log.rules);
+	as_log.nchecks = 0;
+	checklist_fill(session, &facts, &as_log);
+	memcpy(verdict->checks, as_log.checks, sizeof(verdict->checks));
+	verdict->nchecks = as_log.nchecks;
 }

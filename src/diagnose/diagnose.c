@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "diagnose/checklist.h"
 #include "diagnose/clocks.h"
 #include "diagnose/diagnose_log.h"
 #include "diagnose/facts.h"
@@ -277,4 +278,6 @@ void diagnose(const struct session *session, struct verdict *verdict)
 	roofline_of_session(session, &facts, verdict);
 	phases_of_live(session, &facts, verdict);
 	wording_fill(session, &facts, verdict);
+	if (session->tegra.samples > 0 && session->tegra.state != TEGRA_RECORDED)
+		checklist_of_run(session, verdict);
 }

@@ -76,8 +76,14 @@ static int none(const struct session *session, const struct facts *facts, const 
 		snprintf(text, size, "none: GPU %.0f %%, nearly filled (1 has %.0f)",
 			 PCT(facts->gpu_busy), threshold(v, RULE_GPU_SATURATED));
 		break;
+	case VERDICT_INSUFFICIENT_DATA:
+		snprintf(text, size, "none: too little %s",
+			 session->tegra.state == TEGRA_LOG ? "runs in this log"
+							   : "was done in this run");
+		break;
 	default:
-		snprintf(text, size, "none: too little runs in this log");
+		snprintf(text, size, "none: the four have no place for %s",
+			 verdict_class_name(v->class));
 	}
 	return 0;
 }

@@ -63,7 +63,7 @@ struct phase_verdict {
 
 #define VERDICT_PHASES 24
 
-/* One line of the checklist of a log. */
+/* One line of the checklist. */
 enum check_result { CHECK_PASS, CHECK_FAIL, CHECK_UNKNOWN };
 
 struct check {

@@ -69,14 +69,13 @@ void text_phases(struct lines *lines, const struct verdict *verdict, size_t room
 		lines_addf(lines, "            and %d more (-v)", left_out);
 }
 
-void text_log(struct lines *lines, const struct verdict *verdict, size_t max_lines)
+void text_checklist(struct lines *lines, const struct verdict *verdict)
 {
 	static const char *const results[] = {
 		[CHECK_PASS] = "pass",
 		[CHECK_FAIL] = "FAIL",
 		[CHECK_UNKNOWN] = "?",
 	};
-	struct lines checks = {0};
 	char text[TEXT];
 
 	for (int i = 0; i < verdict->nchecks && i < VERDICT_CHECKS; i++) {
@@ -84,8 +83,15 @@ void text_log(struct lines *lines, const struct verdict *verdict, size_t max_lin
 
 		snprintf(text, sizeof(text), "%-4s  %s: %s", results[check->result], check->name,
 			 check->text);
-		lines_label(&checks, i ? "" : "checklist", text, 2);
+		lines_label(lines, i ? "" : "checklist", text, 2);
 	}
+}
+
+void text_log(struct lines *lines, const struct verdict *verdict, size_t max_lines)
+{
+	struct lines checks = {0};
+
+	text_checklist(&checks, verdict);
 	text_phases(lines, verdict, max_lines > checks.n ? max_lines - checks.n : 1);
 	lines_move(lines, &checks);
 }

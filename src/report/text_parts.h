@@ -75,6 +75,8 @@ void text_block_table(struct lines *lines, const struct session *session);
 /* The phases of a run, `room` of them: the steady one and the longest. */
 void text_phases(struct lines *lines, const struct verdict *verdict, size_t room);
 
+void text_checklist(struct lines *lines, const struct verdict *verdict);
+
 /* Checklist of a log, and as many phases as fit in max_lines beside it (at least the steady one). */
 void text_log(struct lines *lines, const struct verdict *verdict, size_t max_lines);
 

@@ -12,27 +12,29 @@
 
 #define CONF_SIZE 262144 /* NVIDIA's files have 4 to 30 kB */
 
-static void read_conf(struct board_parts *parts)
+int board_power_modes(struct power_conf *conf)
 {
 	char *text = malloc(CONF_SIZE);
-	int n;
+	int n, bad = -1;
 
+	*conf = (struct power_conf){.default_id = -1};
 	if (!text)
-		return;
+		return -1;
 	n = sysfs_read_text(text, CONF_SIZE, "/etc/nvpmodel.conf");
 	if (n >= 0) {
-		power_conf_parse(&parts->conf, text, (size_t)n);
-		parts->info->conf_bad_lines = parts->conf.bad_lines + (n == CONF_SIZE - 1);
+		power_conf_parse(conf, text, (size_t)n);
+		bad = conf->bad_lines + (n == CONF_SIZE - 1);
 	}
 	free(text);
+	return bad;
 }
 
 void board_info_read(struct board_info *board)
 {
-	struct board_parts parts = {.info = board, .conf.default_id = -1, .emc_file_mhz = NAN};
+	struct board_parts parts = {.info = board, .emc_file_mhz = NAN};
 
 	board_info_init(board);
-	read_conf(&parts);
+	board->conf_bad_lines = board_power_modes(&parts.conf);
 	board_read_identity(&parts);
 	board_read_clocks(&parts);
 	board_choose_module(&parts);

@@ -80,7 +80,7 @@ static bool begin_model(struct parser *parser, const struct tokens *tokens)
 	text_sanitize(mode->name, sizeof(mode->name), name, strlen(name));
 	mode->cpus = -1;
 	mode->cpu_mhz = mode->gpu_mhz = mode->emc_mhz = NAN;
-	mode->tpc_pg_mask = -1;
+	mode->tpc_pg_mask = mode->gpu_pg_mask = -1;
 	parser->mode = mode;
 	parser->section = MODEL;
 	return true;
@@ -195,6 +195,8 @@ static bool model_line(struct parser *parser, const struct tokens *tokens)
 		return cpu_line(mode, arg, value);
 	if (!strcmp(param, "TPC_POWER_GATING") && !strcmp(arg, "TPC_PG_MASK"))
 		return parse_integer(value, 0, INT_MAX, &mode->tpc_pg_mask);
+	if (!strcmp(param, "GPU_POWER_GATING") && !strcmp(arg, "GPU_PG_MASK"))
+		return parse_integer(value, 0, INT_MAX, &mode->gpu_pg_mask);
 	if (!strcmp(param, "GPU") && !strcmp(arg, "MAX_FREQ"))
 		return parse_clock(value, 1e6, &mode->gpu_mhz) && mode->gpu_mhz > 0;
 	if (!strcmp(param, "EMC") && !strcmp(arg, "MAX_FREQ")) {

@@ -21,6 +21,7 @@ struct power_conf_mode {
 	double gpu_mhz;
 	double emc_mhz;
 	long long tpc_pg_mask;
+	long long gpu_pg_mask; /* Thor */
 };
 
 /* Where this release has a file; empty: not said. Only paths below /sys are kept. */

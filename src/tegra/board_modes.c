@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "tegra/board.h"
 #include "tegra/board_parts.h"
 #include "tegra/sysfs.h"
 
@@ -19,6 +20,13 @@ static int read_status(void)
 		return -1;
 	at = strstr(text, "pmode:");
 	return at && sscanf(at, "pmode:%6d", &id) == 1 && id >= 0 ? id : -1;
+}
+
+int board_power_mode_now(const struct power_conf *conf)
+{
+	int id = read_status();
+
+	return id >= 0 ? id : conf->default_id;
 }
 
 void board_read_mode(struct board_parts *parts)

@@ -12,12 +12,13 @@ from test_target_groups import ID, cgroups, hierarchy, sleep_in
 
 MAN_PAGE = "tools/man/tegratrace.8"
 COMPLETION = "tools/completion/tegratrace"
-SUBCOMMANDS = ("report", "diagnose", "roofline", "doctor")
+SUBCOMMANDS = ("run", "report", "diagnose", "roofline", "doctor")
 TRACE = ""
 
 # Where in the man page the options of each subcommand stand.
 MAN_SECTIONS = {
-    TRACE: ("Target", "GPU samples", "Output", "Tracing", "Point on the roofline", "Everywhere"),
+    TRACE: ("Target", "Length and children", "GPU samples", "Output", "Tracing", "Point on the roofline", "Everywhere"),
+    "run": ("run", "Length and children", "GPU samples", "Output", "Tracing", "Point on the roofline", "Everywhere"),
     "report": ("report", "Everywhere"),
     "diagnose": ("diagnose", "Point on the roofline", "Everywhere"),
     "roofline": ("roofline", "Point on the roofline", "Everywhere"),
@@ -153,4 +154,5 @@ def test_completion_of_files(tmp_path):
     assert complete("diagnose", f"{tmp_path}/r") == {str(log)}
     assert complete(f"--tegra-log={tmp_path}/r") == {str(log)}
     assert complete("--", "cat", f"{tmp_path}/r") == {str(log)}
+    assert complete("run", "--", "cat", f"{tmp_path}/r") == {str(log)}
     assert "sleep" in complete("--", "slee")

@@ -98,7 +98,7 @@ export function checklist(report) {
   const marks = {pass: '✓', fail: '✗', unknown: '?'};
   if (!report.checklist.length)
     return null;
-  return section('checklist', 'Checklist', 'What the log shows, point by point.',
+  return section('checklist', 'Checklist', 'What the samples show, point by point.',
     el('ul', {class: 'checks'}, report.checklist.map(({name: what, result, text}) =>
       el('li', {class: result}, el('span', {class: 'mark', role: 'img', 'aria-label': result}, marks[result] || '?'),
         el('span', null, name(what), text ? el('small', null, name(text)) : null)))));

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cli/run_command.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "cli/clocks.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/run_series.h"
+#include "diagnose/checklist.h"
+#include "report/html.h"
+#include "report/schema.h"
+#include "report/text_repeats.h"
+#include "session/recording.h"
+
+#define WARMUPS_MAX 1000
+
+enum { KEY_LOCK = 5000, KEY_POWER_MODE, KEY_RESTORE, KEY_WARMUP, KEY_REPEAT, KEY_OUT };
+
+struct settings {
+	struct options options;
+	struct clock_wish clocks;
+	bool restore;
+	int warmups, repeat;
+	int64_t warmups_ns;
+	const char *out; /* NULL: a folder named after the date */
+};
+
+static const char doc[] =
+	"A command measured as one job: clocks locked for its time, run to warm up, run and "
+	"recorded "
+	"one or several times, and compared.\n"
+	"\v"
+	"Without -o and --html the recording and the page of each run are NAME-1.ttr, NAME-1.html "
+	"and "
+	"so on in a folder tegratrace-DATE, or that of --out; names that are given get the number "
+	"of "
+	"the run when there are several. The first run that fails is the last one.\n"
+	"Clocks and power mode are put back however the job ends. After a SIGKILL, or a loss of "
+	"power, the next live run puts them back, or --restore-clocks.\n"
+	"Exit status: the command's own (128 + signal when it was killed, also by Ctrl-C before "
+	"anything was measured); 1 a run or its output failed, or the clocks are not back; 2 "
+	"usage, "
+	"3 not permitted; before a command could run: 125 (also when the clocks cannot be locked), "
+	"126 not executable, 127 not found.";
+
+static const struct argp_child children[] = {{&options_argp, 0, NULL, 2}, {0}};
+
+static const struct argp_option entries[] = {
+	{NULL, 0, NULL, 0, "Job:", 1},
+	{"lock-clocks", KEY_LOCK, NULL, 0,
+	 "jetson_clocks for the time of the job: every clock as high as the power mode allows", 0},
+	{"power-mode", KEY_POWER_MODE, "MODE", 0,
+	 "That power mode, by id or name of this board's nvpmodel.conf, for the time of the job",
+	 0},
+	{"restore-clocks", KEY_RESTORE, NULL, 0, "Only put back what a job that was killed left",
+	 0},
+	{"warmup", KEY_WARMUP, "N|SECONDSs", 0,
+	 "Run the command N times before, or for a time (20s), unmeasured", 0},
+	{"repeat", KEY_REPEAT, "N", 0, "Measured runs (default 1)", 0},
+	{"out", KEY_OUT, "DIR", 0, "Folder for the files (default tegratrace-DATE)", 0},
+	{0},
+};
+
+static void parse_warmup(struct argp_state *state, const char *text, struct settings *settings)
+{
+	double seconds;
+	char *end;
+	long runs;
+
+	errno = 0;
+	runs = strtol(text, &end, 10);
+	settings->warmups = 0;
+	settings->warmups_ns = 0;
+	if (end != text && !*end && !errno && runs >= 0 && runs <= WARMUPS_MAX) {
+		settings->warmups = (int)runs;
+		return;
+	}
+	seconds = strtod(text, &end);
+	if (!isdigit((unsigned char)*text) || strcmp(end, "s") != 0 ||
+	    !(seconds > 0 && seconds <= 1e6))
+		argp_error(state,
+			   "--warmup is a number of runs up to %d, or seconds with an s: 20s; not "
+			   "'%s'",
+			   WARMUPS_MAX, text);
+	settings->warmups_ns = (int64_t)(seconds * 1e9);
+}
+
+static void parse_repeat(struct argp_state *state, const char *text, struct settings *settings)
+{
+	char *end;
+	long runs = strtol(text, &end, 10);
+
+	if (end == text || *end || runs < 1 || runs > REPEATS_MAX)
+		argp_error(state, "--repeat must be a whole number from 1 to %d, not '%s'",
+			   REPEATS_MAX, text);
+	settings->repeat = (int)runs;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct settings *settings = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &settings->options;
+		return 0;
+	case KEY_LOCK:
+		settings->clocks.lock = true;
+		return 0;
+	case KEY_POWER_MODE:
+		settings->clocks.power_mode = arg;
+		return 0;
+	case KEY_RESTORE:
+		settings->restore = true;
+		return 0;
+	case KEY_WARMUP:
+		parse_warmup(state, arg, settings);
+		return 0;
+	case KEY_REPEAT:
+		parse_repeat(state, arg, settings);
+		return 0;
+	case KEY_OUT:
+		settings->out = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!state->quoted)
+			argp_error(state, "unknown word '%s': the command to run goes behind --",
+				   arg);
+		return options_take_word(&settings->options, arg, state);
+	case ARGP_KEY_END:
+		if (settings->restore
+			    ? !!settings->options.command
+			    : !settings->options.command && !settings->options.json_schema)
+			argp_error(state, settings->restore
+						  ? "--restore-clocks goes without a command"
+						  : "no command to run: it goes behind --");
+		if (settings->options.live && settings->repeat > 1)
+			argp_error(state, "--live shows one run: leave --repeat out");
+		if (settings->out && !*settings->out)
+			argp_error(state, "--out names a folder");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* The run whose report stands for all: in the middle of those that count, else the last one. */
+static int shown_run(const struct run_series *series)
+{
+	struct repeats repeats;
+
+	repeats_summarise(series->runs, series->n, &repeats);
+	return repeats.middle >= 0 ? repeats.middle : series->n - 1;
+}
+
+static const char *note_on_files(const struct settings *settings)
+{
+	if (outputs_wants(&settings->options.outputs, "html") || report_html_available())
+		return "";
+	return "no page: this tegratrace was built without it, for want of npm";
+}
+
+/* Report of the run in the middle, unless its own process printed it, then all of them together. */
+static int write_summary(const struct settings *settings, const struct run_series *series,
+			 const struct session *session, const struct verdict *verdict, FILE *out)
+{
+	static char lists[REPEATS_MAX][2 * PATH_MAX];
+	static struct run_file_names names;
+	const char *files[REPEATS_MAX];
+	struct repeats_report report = {
+		.runs = series->runs,
+		.n = series->n,
+		.asked = series->repeat,
+		.shown = verdict,
+		.shown_number = shown_run(series) + 1,
+		.files = files,
+		.more = note_on_files(settings),
+		.color = isatty(fileno(out)) && !getenv("NO_COLOR"),
+	};
+	struct output output = {.owns_stdout = out != stdout};
+	struct options options;
+	int err, status = EXIT_OK;
+
+	if (series->repeat > 1 && verdict)
+		status = output_write_text(&output, session, verdict, settings->options.verbose,
+					   settings->options.explain);
+	for (int i = 0; i < series->n; i++) {
+		const char *page;
+
+		run_files_of(series->files, i + 1, &names, &options);
+		page = options.outputs.path[output_form_number("html")];
+		snprintf(lists[i], sizeof(lists[i]), "%s%s%s", names.recording, page ? "  " : "",
+			 page ? page : "");
+		files[i] = lists[i];
+	}
+	err = status ? 0 : report_repeats_write(out, &report);
+	if (!err)
+		return status;
+	msg_error("cannot write the summary: %s", strerror(-err));
+	return EXIT_RUN;
+}
+
+static int summarise(const struct settings *settings, const struct run_series *series)
+{
+	static struct run_file_names names;
+	char line[RECORDING_LINE_SIZE];
+	struct recording_info info;
+	struct options unused;
+	struct session session;
+	struct verdict verdict;
+	int number = shown_run(series), status;
+	bool known;
+
+	if (!series->n)
+		return EXIT_OK;
+	session_init(&session);
+	run_files_of(series->files, number + 1, &names, &unused);
+	known = series->runs[number].end != REPEAT_UNREAD &&
+		!recording_read(names.recording, &session, &info, line);
+	if (known) {
+		diagnose(&session, &verdict);
+		checklist_of_run(&session, &verdict);
+	}
+	status = write_summary(settings, series, &session, known ? &verdict : NULL,
+			       outputs_own_stdout(&settings->options.outputs) ? stderr : stdout);
+	session_free(&session);
+	for (int i = 0; i < series->n; i++) {
+		if (series->runs[i].end == REPEAT_UNREAD)
+			status = EXIT_RUN;
+	}
+	return status;
+}
+
+static int worse(int status, int other)
+{
+	return status ? status : other;
+}
+
+static int run_job(const struct settings *settings)
+{
+	struct run_files files;
+	struct run_series series = {
+		.files = &files,
+		.warmups = settings->warmups,
+		.warmups_ns = settings->warmups_ns,
+		.repeat = settings->repeat,
+	};
+	int status = run_files_open(&files, &settings->options, settings->repeat, settings->out);
+
+	if (status)
+		return EXIT_COMMAND_FAILED;
+	run_series_block(&series);
+	clocks_repair_leftover();
+	status = clocks_take(&series.lock, &settings->clocks);
+	if (!status)
+		status = run_series_warm_up(&series);
+	if (!status)
+		status = run_series_measure(&series);
+	status = worse(status, clocks_give_back(series.lock));
+	run_series_unblock(&series);
+	status = worse(status, summarise(settings, &series));
+	run_files_close(&files);
+	return status;
+}
+
+int run_command(int argc, char **argv)
+{
+	static const struct argp argp = {
+		entries, parse_option, "-- COMMAND [ARG...]\n--restore-clocks", doc, children,
+		NULL,	 NULL};
+	struct settings settings = {.repeat = 1};
+
+	options_init(&settings.options);
+	argp_err_exit_status = EXIT_USAGE;
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &settings))
+		return EXIT_USAGE;
+	msg_set_verbose(settings.options.verbose);
+	msg_set_quiet(settings.options.quiet);
+	if (!outputs_check(&settings.options.outputs))
+		return EXIT_USAGE;
+	if (settings.options.json_schema) {
+		fputs(report_schema(), stdout);
+		return fflush(stdout) ? EXIT_RUN : EXIT_OK;
+	}
+	return settings.restore ? clocks_repair_command() : run_job(&settings);
+}
