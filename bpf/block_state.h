@@ -95,9 +95,9 @@ static __always_inline struct tt_block_io *tt_block_submitter(const struct tt_bl
 
 /* In the submitter's context; all events from before the window are followed too. */
 static __always_inline void tt_block_queued(const struct tt_block_event *e, __u64 now, __u32 slot,
-					    __u32 tid)
+					    __u32 tid, __u32 tgid)
 {
-	struct tt_block_request r = {.t_queue_ns = now, .slot = slot, .tid = tid};
+	struct tt_block_request r = {.t_queue_ns = now, .slot = slot, .tid = tid, .tgid = tgid};
 	struct tt_block_key key = tt_block_key(e);
 	struct tt_block_io *io = slot ? block_io(slot) : 0;
 
@@ -187,6 +187,11 @@ static __always_inline void tt_block_issued(const struct tt_block_event *e, __u6
 	}
 }
 
+/* Whoever includes this may keep each request; queue_ns as in struct tt_event_block. */
+#ifndef TT_KEEP_REQUEST
+#define TT_KEEP_REQUEST(e, r, queue_ns, device_ns)
+#endif
+
 /* What the device did not take waits in the queue again. The count stands, and so does a part done. */
 static __always_inline void tt_block_requeued(const struct tt_block_event *e)
 {
@@ -217,6 +222,7 @@ static __always_inline void tt_block_account(const struct tt_block_event *e,
 		if (queued_inside)
 			__sync_fetch_and_add(&io->queue_ns, queue_ns);
 	}
+	TT_KEEP_REQUEST(e, r, queued_inside ? queue_ns : TT_QUEUE_UNKNOWN, device_ns);
 }
 
 static __always_inline bool tt_block_is_under_way(const struct tt_block_key *key)

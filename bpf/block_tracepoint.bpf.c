@@ -6,6 +6,7 @@
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include "target.h"
+#include "timeline_ring.h"
 #include "block.h"
 
 /* Set by the loader. */
@@ -42,6 +43,7 @@ struct {
 } slot_io SEC(".maps");
 
 struct tt_block_losses losses;
+__u64 timeline_lost;
 
 static const struct tt_block_row empty_row;
 
@@ -86,6 +88,31 @@ static __always_inline struct tt_block_io *block_io(__u32 slot)
 	return bpf_map_lookup_elem(&slot_io, &slot);
 }
 
+static __noinline int keep_request(const struct tt_block_event *e,
+				   const struct tt_block_request *r, __u64 queue_ns,
+				   __u64 device_ns)
+{
+	struct tt_event_block *event = timeline_reserve(sizeof(*event), &timeline_lost);
+
+	if (!event)
+		return 0;
+	timeline_head(&event->head, r->t_issue_ns, device_ns, (__u64)r->tgid << 32 | r->tid,
+		      TT_EVENT_BLOCK);
+	event->queue_ns = queue_ns;
+	event->dev = e->dev;
+	event->op = e->op;
+	event->bytes = r->bytes;
+	event->pad = 0;
+	timeline_submit(event);
+	return 0;
+}
+
+#define TT_KEEP_REQUEST(e, r, queue_ns, device_ns)                 \
+	do {                                                       \
+		if (keep_timeline && (r)->slot)                    \
+			keep_request(e, r, queue_ns, device_ns);   \
+	} while (0)
+
 #include "block_state.h"
 
 /* The record, once; then loads whose offsets the verifier knows, as the constants are read-only. */
@@ -108,11 +135,10 @@ SEC("tracepoint/block/block_getrq")
 int block_getrq(void *ctx)
 {
 	struct tt_block_event e = read_event(ctx, &at_getrq, TT_BLOCK_SECTOR_SHIFT);
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-	__u64 now = bpf_ktime_get_ns();
+	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
 
 	if (now < window.end_ns)
-		tt_block_queued(&e, now, slot_of(tid), tid);
+		tt_block_queued(&e, now, slot_of((__u32)id), (__u32)id, id >> 32);
 	return 1;
 }
 

@@ -10,6 +10,7 @@
 #include <bpf/bpf_helpers.h>
 #include "uprobe_regs.h"
 #include "target.h"
+#include "timeline_ring.h"
 #include "records.h"
 #include "cuda_abi.h"
 
@@ -38,6 +39,8 @@ struct {
 
 /* What marks an iteration: a probe that the user named, else the return of a call that waits. */
 const volatile bool iter_by_probe;
+
+__u64 timeline_lost;
 
 struct here {
 	struct tt_cuda *cuda;
@@ -178,6 +181,23 @@ static __always_inline bool after_query(struct here *h, __u64 oncpu_ns, __u32 re
 	return was_busy && !busy;
 }
 
+static __noinline int keep_call(const struct tt_cuda_call *call, __u64 ns, __u32 kind)
+{
+	struct tt_event_call *event = timeline_reserve(sizeof(*event), &timeline_lost);
+	__u64 start_ns = call->start_ns;
+
+	if (!event)
+		return 0;
+	if (start_ns < window.begin_ns)
+		start_ns = window.begin_ns;
+	timeline_head(&event->head, start_ns, ns, bpf_get_current_pid_tgid(), TT_EVENT_CALL);
+	event->bytes = call->bytes;
+	event->kind = kind;
+	event->pad = 0;
+	timeline_submit(event);
+	return 0;
+}
+
 SEC("uretprobe")
 int leave(struct pt_regs *ctx)
 {
@@ -209,12 +229,15 @@ int leave(struct pt_regs *ctx)
 	asm volatile("" : "+r"(kind));
 	if (kind < TT_CUDA_KINDS) {
 		struct tt_cuda_sum *sum = &c->sum[kind];
+		__u64 ns;
 
 		sum->calls++;
 		sum->bytes += call->bytes;
-		tt_cuda_close(sum, call->start_ns, h.now,
-			      kind <= TT_CUDA_QUERY ? oncpu_ns - call->start_oncpu_ns : 0,
-			      window.begin_ns, window.end_ns);
+		ns = tt_cuda_close(sum, call->start_ns, h.now,
+				   kind <= TT_CUDA_QUERY ? oncpu_ns - call->start_oncpu_ns : 0,
+				   window.begin_ns, window.end_ns);
+		if (keep_timeline)
+			keep_call(call, ns, kind);
 	}
 	if (kind == TT_CUDA_QUERY)
 		waited = after_query(&h, oncpu_ns, (__u32)PT_REGS_RC(ctx));

@@ -155,8 +155,8 @@ static __always_inline __u64 tt_oncpu_at(const struct tt_thread *t, __u64 now, _
 	return sum;
 }
 
-/* Add a call's part of [begin, end) to its sum. */
-static __always_inline void tt_cuda_close(struct tt_cuda_sum *sum, __u64 start, __u64 now,
+/* Add a call's part of [begin, end) to its sum; returns how long that is. */
+static __always_inline __u64 tt_cuda_close(struct tt_cuda_sum *sum, __u64 start, __u64 now,
 					  __u64 oncpu_ns, __u64 begin, __u64 end)
 {
 	__u64 ns;
@@ -168,6 +168,7 @@ static __always_inline void tt_cuda_close(struct tt_cuda_sum *sum, __u64 start, 
 	ns = now > start ? now - start : 0;
 	sum->ns += ns;
 	sum->oncpu_ns += oncpu_ns < ns ? oncpu_ns : ns;
+	return ns;
 }
 
 #endif /* __TEGRATRACE_CUDA_ABI_H */

@@ -208,6 +208,8 @@ static void every_field_has_a_column(void **state)
 	      sizeof(struct tegra_series) - offsetof(struct tegra_series, pending));
 	cover(whole, offsetof(struct session, host_series.pending),
 	      sizeof(struct host_series) - offsetof(struct host_series, pending));
+	cover(whole, offsetof(struct session, timeline.limit_bytes),
+	      sizeof(struct timeline) - offsetof(struct timeline, limit_bytes));
 	check_gaps("session", whole, sizeof(struct session));
 	free(whole);
 }
@@ -293,6 +295,10 @@ static void hostile_contents(void **state)
 		{"UPDATE session SET cpu_holders_measured = 0", "not measured"},
 		{"UPDATE fault_series SET interval_ns = -1", "no interval"},
 		{"UPDATE tegra_points SET t_ns = -5", "outside of all time"},
+		{"UPDATE timeline_requests SET queue_ns = issue_ns + 1", "outside of all time"},
+		{"UPDATE timeline_calls SET ns = 9223372036854775807", "outside of all time"},
+		{"UPDATE timeline_calls SET kind = 'cuda'", "timeline_calls.kind"},
+		{"UPDATE timeline_faults SET count = -1", "timeline_faults.count"},
 		{"PRAGMA application_id = 1", "no recording of tegratrace"},
 	};
 
@@ -320,6 +326,31 @@ static void other_writers(void **state)
 		fail_msg("%s", line);
 	assert_int_equal(session.nthreads, ROWS);
 	assert_int_equal(session.threads[0].io_reads, UNKNOWN_COUNT);
+	session_free(&session);
+}
+
+/* A file of schema 1 has no tables of these, and need not. */
+static void first_schema(void **state)
+{
+	struct session session;
+	struct recording_info info;
+	char line[RECORDING_LINE_SIZE];
+
+	(void)state;
+	write_filled();
+	sql("DROP TABLE timeline_requests; DROP TABLE timeline_faults; DROP TABLE timeline_calls");
+	assert_refused("no table timeline_requests");
+	sql("UPDATE meta SET value = 1 WHERE key = 'schema_version'");
+	session_init(&session);
+	if (recording_read(path, &session, &info, line))
+		fail_msg("%s", line);
+	assert_int_equal(info.version, 1);
+	assert_int_equal(session.nthreads, ROWS);
+	assert_int_equal(session.timeline.n, ROWS);
+	assert_null(session.timeline.requests);
+	assert_int_equal(session.timeline.nrequests + session.timeline.nfaults +
+				 session.timeline.ncalls,
+			 0);
 	session_free(&session);
 }
 
@@ -473,6 +504,7 @@ int main(void)
 		cmocka_unit_test(every_field_has_a_column),
 		cmocka_unit_test_setup_teardown(hostile_contents, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(other_writers, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(first_schema, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(no_recordings, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(damaged_bytes, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(unfinished, make_path, remove_path),
