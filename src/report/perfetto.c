@@ -154,7 +154,7 @@ static void write_child(struct writer *writer, const char *name, uint64_t uuid, 
 	PerfettoTrace__TrackDescriptor track = PERFETTO_TRACE__TRACK_DESCRIPTOR__INIT;
 
 	track.name = text_of(name);
-	track.has_parent_uuid = parent;
+	track.has_parent_uuid = parent != 0;
 	track.parent_uuid = parent;
 	write_track(writer, &track, uuid);
 }

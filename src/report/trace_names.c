@@ -28,8 +28,8 @@ enum {
 
 const char *trace_name(unsigned int number)
 {
-	static const char *const others[] = {"in the device", "wakes", "major page fault",
-					     "minor page faults"};
+	static const char *const others[] = {"in the device", "wakes", "Major fault",
+					     "Minor faults"};
 
 	if (number < NAME_CLASS)
 		return slice_state_title((enum slice_state)number);
