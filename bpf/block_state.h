@@ -82,6 +82,11 @@ static __always_inline __u64 tt_block_since(__u64 then, __u64 now)
 	return now > then ? now - then : 0;
 }
 
+static __always_inline bool tt_block_queued_inside(const struct tt_block_request *r, __u64 begin)
+{
+	return r->t_queue_ns >= begin;
+}
+
 static __always_inline struct tt_block_io *tt_block_submitter(const struct tt_block_request *r,
 							      __u32 op)
 {
@@ -187,9 +192,9 @@ static __always_inline void tt_block_issued(const struct tt_block_event *e, __u6
 	}
 }
 
-/* Whoever includes this may keep each request; queue_ns as in struct tt_event_block. */
+/* Whoever includes this may keep each request that is accounted. */
 #ifndef TT_KEEP_REQUEST
-#define TT_KEEP_REQUEST(e, r, queue_ns, device_ns)
+#define TT_KEEP_REQUEST(e, r, now, begin)
 #endif
 
 /* What the device did not take waits in the queue again. The count stands, and so does a part done. */
@@ -210,7 +215,7 @@ static __always_inline void tt_block_account(const struct tt_block_event *e,
 	__u64 queue_ns = tt_block_since(r->t_queue_ns, r->t_issue_ns);
 	struct tt_block_row *row = block_row(e->dev, e->op, r->slot != 0);
 	struct tt_block_io *io = tt_block_submitter(r, e->op);
-	bool queued_inside = r->t_queue_ns >= begin;
+	bool queued_inside = tt_block_queued_inside(r, begin);
 
 	if (row) {
 		tt_block_delay_add(&row->device, device_ns);
@@ -222,7 +227,6 @@ static __always_inline void tt_block_account(const struct tt_block_event *e,
 		if (queued_inside)
 			__sync_fetch_and_add(&io->queue_ns, queue_ns);
 	}
-	TT_KEEP_REQUEST(e, r, queued_inside ? queue_ns : TT_QUEUE_UNKNOWN, device_ns);
 }
 
 static __always_inline bool tt_block_is_under_way(const struct tt_block_key *key)
@@ -270,8 +274,10 @@ static __always_inline void tt_block_completed(const struct tt_block_event *e, _
 		tt_block_advance(&key, r, e->bytes);
 		return;
 	}
-	if (r->t_issue_ns >= begin)
+	if (r->t_issue_ns >= begin) {
+		TT_KEEP_REQUEST(e, r, now, begin);
 		tt_block_account(e, r, now, begin);
+	}
 	block_drop(&key);
 }
 

@@ -88,32 +88,38 @@ static __always_inline struct tt_block_io *block_io(__u32 slot)
 	return bpf_map_lookup_elem(&slot_io, &slot);
 }
 
-static __noinline int keep_request(const struct tt_block_event *e,
-				   const struct tt_block_request *r, __u64 queue_ns,
-				   __u64 device_ns)
+static int keep_request(const struct tt_block_request *r, __u32 dev, __u32 op, __u64 now,
+			__u64 begin);
+
+/* No pointer to the event, which then need not lie on the stack. */
+#define TT_KEEP_REQUEST(e, r, now, begin)                                  \
+	do {                                                               \
+		if (keep_timeline && (r)->slot)                            \
+			keep_request(r, (e)->dev, (e)->op, now, begin);    \
+	} while (0)
+
+#include "block_state.h"
+
+/* Beside tt_block_account(), and not in it: without a timeline that stays as easy to verify. */
+static __noinline int keep_request(const struct tt_block_request *r, __u32 dev, __u32 op, __u64 now,
+				   __u64 begin)
 {
 	struct tt_event_block *event = timeline_reserve(sizeof(*event), &timeline_lost);
 
 	if (!event)
 		return 0;
-	timeline_head(&event->head, r->t_issue_ns, device_ns, (__u64)r->tgid << 32 | r->tid,
-		      TT_EVENT_BLOCK);
-	event->queue_ns = queue_ns;
-	event->dev = e->dev;
-	event->op = e->op;
+	timeline_head(&event->head, r->t_issue_ns, tt_block_since(r->t_issue_ns, now),
+		      (__u64)r->tgid << 32 | r->tid, TT_EVENT_BLOCK);
+	event->queue_ns = tt_block_queued_inside(r, begin)
+				  ? tt_block_since(r->t_queue_ns, r->t_issue_ns)
+				  : TT_QUEUE_UNKNOWN;
+	event->dev = dev;
+	event->op = op;
 	event->bytes = r->bytes;
 	event->pad = 0;
 	timeline_submit(event);
 	return 0;
 }
-
-#define TT_KEEP_REQUEST(e, r, queue_ns, device_ns)                 \
-	do {                                                       \
-		if (keep_timeline && (r)->slot)                    \
-			keep_request(e, r, queue_ns, device_ns);   \
-	} while (0)
-
-#include "block_state.h"
 
 /* The record, once; then loads whose offsets the verifier knows, as the constants are read-only. */
 static __always_inline struct tt_block_event

@@ -36,20 +36,8 @@ static struct told {
 	__u64 requests, bytes, device_ns, queued, queue_ns;
 } told[TT_BLOCK_OPS][2];
 
-static void tell(const struct tt_block_event *e, const struct tt_block_request *r, __u64 queue_ns,
-		 __u64 device_ns)
-{
-	struct told *t = &told[e->op][r->slot != 0];
-
-	assert_true(!r->slot || r->tgid == TID + 1000);
-	t->requests++;
-	t->bytes += r->bytes;
-	t->device_ns += device_ns;
-	if (queue_ns == TT_QUEUE_UNKNOWN)
-		return;
-	t->queued++;
-	t->queue_ns += queue_ns;
-}
+static void tell(const struct tt_block_event *e, const struct tt_block_request *r, __u64 now,
+		 __u64 begin);
 
 #define TT_KEEP_REQUEST tell
 
@@ -107,6 +95,21 @@ static struct tt_block_losses *block_losses(void)
 }
 
 #include "block_state.h"
+
+static void tell(const struct tt_block_event *e, const struct tt_block_request *r, __u64 now,
+		 __u64 begin)
+{
+	struct told *t = &told[e->op][r->slot != 0];
+
+	assert_true(!r->slot || r->tgid == TID + 1000);
+	t->requests++;
+	t->bytes += r->bytes;
+	t->device_ns += tt_block_since(r->t_issue_ns, now);
+	if (!tt_block_queued_inside(r, begin))
+		return;
+	t->queued++;
+	t->queue_ns += tt_block_since(r->t_queue_ns, r->t_issue_ns);
+}
 
 static int clear(void **state)
 {

@@ -14,7 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "report/chrome.h"
 #include "report/json.h"
+#include "report/perfetto.h"
 #include "report/text.h"
 #include "session/recording.h"
 #include "session/recording_tables.h"
@@ -417,6 +419,8 @@ static bool survives(void)
 		json = report_json(session, verdict);
 		assert_non_null(json);
 		json_decref(json);
+		report_perfetto_write(out, session, verdict);
+		report_chrome_write(out, session, verdict);
 		fclose(out);
 		session_free(session);
 	} else {
