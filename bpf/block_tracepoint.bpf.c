@@ -92,10 +92,10 @@ static int keep_request(const struct tt_block_request *r, __u32 dev, __u32 op, _
 			__u64 begin);
 
 /* No pointer to the event, which then need not lie on the stack. */
-#define TT_KEEP_REQUEST(e, r, now, begin)                                  \
-	do {                                                               \
-		if (keep_timeline && (r)->slot)                            \
-			keep_request(r, (e)->dev, (e)->op, now, begin);    \
+#define TT_KEEP_REQUEST(e, r, now, begin)                               \
+	do {                                                            \
+		if (keep_timeline && (r)->slot)                         \
+			keep_request(r, (e)->dev, (e)->op, now, begin); \
 	} while (0)
 
 #include "block_state.h"

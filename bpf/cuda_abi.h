@@ -157,7 +157,7 @@ static __always_inline __u64 tt_oncpu_at(const struct tt_thread *t, __u64 now, _
 
 /* Add a call's part of [begin, end) to its sum; returns how long that is. */
 static __always_inline __u64 tt_cuda_close(struct tt_cuda_sum *sum, __u64 start, __u64 now,
-					  __u64 oncpu_ns, __u64 begin, __u64 end)
+					   __u64 oncpu_ns, __u64 begin, __u64 end)
 {
 	__u64 ns;
 

@@ -126,7 +126,8 @@ static const struct argp_option entries[] = {
 	{"user-stacks", KEY_USER_STACKS, NULL, 0,
 	 "Whole user stacks of waits and samples (code built with frame pointers)", 0},
 	{"timeline", KEY_TIMELINE, "MB", OPTION_ARG_OPTIONAL,
-	 "Keep every interval of every thread, block request, fault and probed CUDA call, in at most "
+	 "Keep every interval of every thread, block request, fault and probed CUDA call, in at "
+	 "most "
 	 "MB of memory (default 128): for recordings and traces",
 	 0},
 	{"without", KEY_WITHOUT, "PROBE[,PROBE...]", 0,

@@ -154,10 +154,11 @@ struct timeline_probe *timeline_probe_open(struct tracer *tracer, struct session
 
 	if (fd < 0) {
 		capability_add(&session->capability, "timeline",
-			       fd == -ENOTSUP ? "needs BPF programs, and the rung in use has none: no "
-						"intervals, block requests, faults or CUDA calls"
-					      : "this kernel has no BPF ring buffer: Linux 5.8 or "
-						"newer has");
+			       fd == -ENOTSUP
+				       ? "needs BPF programs, and the rung in use has none: no "
+					 "intervals, block requests, faults or CUDA calls"
+				       : "this kernel has no BPF ring buffer: Linux 5.8 or "
+					 "newer has");
 		return NULL;
 	}
 	probe = calloc(1, sizeof(*probe));

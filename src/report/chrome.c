@@ -127,11 +127,11 @@ static void put_async(struct writer *writer, const struct trace_event *event, co
 	struct trace_fact facts[TRACE_FACTS];
 
 	begin(writer);
-	fprintf(writer->out, "{\"ph\":\"%s\",\"cat\":\"%s\",\"id\":%" PRIu32 ",\"name\":",
-		begins ? "b" : "e", category, event->track);
+	fprintf(writer->out,
+		"{\"ph\":\"%s\",\"cat\":\"%s\",\"id\":%" PRIu32 ",\"name\":", begins ? "b" : "e",
+		category, event->track);
 	put_string(writer, name);
-	fprintf(writer->out, ",\"pid\":%d,\"tid\":%d,\"ts\":" TIME, pid, tid,
-		TIME_OF(event->t_ns));
+	fprintf(writer->out, ",\"pid\":%d,\"tid\":%d,\"ts\":" TIME, pid, tid, TIME_OF(event->t_ns));
 	put_args(writer, facts, trace_event_facts(writer->trace, event, facts));
 }
 

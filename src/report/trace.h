@@ -54,10 +54,10 @@ enum trace_kind {
 struct trace_event {
 	int64_t t_ns; /* since the window's begin */
 	enum trace_kind kind;
-	uint32_t track;	 /* number of the thread, lane or counter */
-	uint32_t row;	 /* of the timeline's rows of its kind; of TRACE_WAKES the runnable state's */
-	uint32_t flow;	 /* that TRACE_WAKES begins and TRACE_BEGIN takes up; 0 = none */
-	float value;	 /* of TRACE_COUNT */
+	uint32_t track; /* number of the thread, lane or counter */
+	uint32_t row;  /* of the timeline's rows of its kind; of TRACE_WAKES the runnable state's */
+	uint32_t flow; /* that TRACE_WAKES begins and TRACE_BEGIN takes up; 0 = none */
+	float value;   /* of TRACE_COUNT */
 	int64_t wait_ns; /* of TRACE_FAULT: the sleep of a major one; unknown */
 };
 
@@ -73,7 +73,7 @@ struct trace_rows {
 struct trace_waker {
 	pid_t pid, tid; /* that slept */
 	enum waker_kind kind;
-	pid_t waker;	  /* 0: no thread */
+	pid_t waker;	    /* 0: no thread */
 	unsigned int class; /* WAIT_CLASSES: not always the same */
 };
 

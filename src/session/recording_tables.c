@@ -412,16 +412,14 @@ static const struct column request_columns[] = {
 #define TF struct timeline_fault
 
 static const struct column timeline_fault_columns[] = {
-	KNOWN(TF, start_ns), KNOWN(TF, ns), KNOWN(TF, count),
-	F(TF, pid),	     F(TF, tid),    F(TF, major),
+	KNOWN(TF, start_ns), KNOWN(TF, ns), KNOWN(TF, count), F(TF, pid), F(TF, tid), F(TF, major),
 };
 
 #define TC struct timeline_call
 
 static const struct column call_columns[] = {
-	KNOWN(TC, start_ns), KNOWN(TC, ns),
-	KNOWN(TC, bytes),    F(TC, pid),
-	F(TC, tid),	     ENUM("kind", TC, kind, call_name, CUDA_KINDS),
+	KNOWN(TC, start_ns), KNOWN(TC, ns), KNOWN(TC, bytes),
+	F(TC, pid),	     F(TC, tid),    ENUM("kind", TC, kind, call_name, CUDA_KINDS),
 };
 
 /* Far above what a run can give, so that a hostile file cannot take all memory. */
@@ -483,7 +481,8 @@ static const struct table tables[] = {
 	 "tid or the number of an interrupt, ended the sleep.",
 	 HEAP(timeline_columns, timeline.slices, timeline.n, TIMELINE_LIMIT)},
 	{"timeline_requests",
-	 "Each block request of the target that was issued and completed (--timeline), by the thread "
+	 "Each block request of the target that was issued and completed (--timeline), by the "
+	 "thread "
 	 "that submitted it; queue_ns lies before the issue, device_ns after it.",
 	 HEAP(request_columns, timeline.requests, timeline.nrequests, TIMELINE_LIMIT), .since = 2},
 	{"timeline_faults",

@@ -53,14 +53,14 @@ static void *with_room(struct timeline *timeline, void *rows, size_t n, size_t s
 	return rows;
 }
 
-#define ADD(timeline, rows, n, row)                                                          \
-	do {                                                                                 \
-		void *grown_ = with_room(timeline, (timeline)->rows, (timeline)->n,          \
-					 sizeof(*(row)));                                    \
-		if (!grown_)                                                                 \
-			return;                                                              \
-		(timeline)->rows = grown_;                                                   \
-		(timeline)->rows[(timeline)->n++] = *(row);                                  \
+#define ADD(timeline, rows, n, row)                                                           \
+	do {                                                                                  \
+		void *grown_ =                                                                \
+			with_room(timeline, (timeline)->rows, (timeline)->n, sizeof(*(row))); \
+		if (!grown_)                                                                  \
+			return;                                                               \
+		(timeline)->rows = grown_;                                                    \
+		(timeline)->rows[(timeline)->n++] = *(row);                                   \
 	} while (0)
 
 void timeline_add_slice(struct timeline *timeline, const struct timeline_slice *slice)

@@ -13,9 +13,9 @@
 
 #include "session/recording.h"
 
-#define THREADS	 8
-#define PID	 1000
-#define HOUR_NS	 3600000000000LL
+#define THREADS	  8
+#define PID	  1000
+#define HOUR_NS	  3600000000000LL
 #define SAMPLE_NS 100000000LL
 
 static void die(const char *what)
@@ -119,8 +119,9 @@ static void add_timeline(struct session *session, int64_t events)
 		pid_t tid = (pid_t)(PID + i % THREADS);
 		struct timeline_call call = {t_ns, step_ns / 2, 4096, PID, tid, 5};
 		struct timeline_fault fault = {t_ns, 900000, 17, PID, tid, false};
-		struct timeline_request request = {t_ns + step_ns / 4, step_ns / 4, step_ns, 65536, PID,
-						   tid, BLOCK_READ, "nvme0n1"};
+		struct timeline_request request = {
+			t_ns + step_ns / 4, step_ns / 4, step_ns, 65536, PID, tid,
+			BLOCK_READ,	    "nvme0n1"};
 
 		if (i % 100 < 4)
 			timeline_add_call(&session->timeline, &call);

@@ -350,9 +350,8 @@ static void first_schema(void **state)
 	assert_int_equal(session.nthreads, ROWS);
 	assert_int_equal(session.timeline.n, ROWS);
 	assert_null(session.timeline.requests);
-	assert_int_equal(session.timeline.nrequests + session.timeline.nfaults +
-				 session.timeline.ncalls,
-			 0);
+	assert_int_equal(
+		session.timeline.nrequests + session.timeline.nfaults + session.timeline.ncalls, 0);
 	session_free(&session);
 }
 

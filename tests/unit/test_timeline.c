@@ -111,8 +111,8 @@ static void grows(void **state)
 /* What came first stays; a row that is too large does not keep a smaller one out. */
 static void keeps_its_limit(void **state)
 {
-	struct timeline timeline = {
-		.limit_bytes = 10 * sizeof(struct timeline_slice) + sizeof(struct timeline_call)};
+	struct timeline timeline = {.limit_bytes = 10 * sizeof(struct timeline_slice) +
+						   sizeof(struct timeline_call)};
 	struct timeline_slice slice = {.start_ns = 7};
 	struct timeline_request request = {.issue_ns = 7};
 	struct timeline_call call = {.start_ns = 7};

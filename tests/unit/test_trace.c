@@ -69,16 +69,21 @@ static void states_and_wakeups(void **state)
 {
 	static const struct timeline_slice slices[] = {
 		{.pid = PID, .tid = 9, .start_ns = 60, .ns = 10, .state = SLICE_ONCPU},
-		{.pid = PID, .tid = 9, .start_ns = 0, .ns = 50, .state = SLICE_OFF_OTHER,
-		 .waker_kind = WAKER_THREAD, .waker = 7},
+		{.pid = PID,
+		 .tid = 9,
+		 .start_ns = 0,
+		 .ns = 50,
+		 .state = SLICE_OFF_OTHER,
+		 .waker_kind = WAKER_THREAD,
+		 .waker = 7},
 		{.pid = PID, .tid = 9, .start_ns = 50, .ns = 10, .state = SLICE_RUNQ_WAKE},
 		{.pid = PID, .tid = 7, .start_ns = 0, .ns = 70, .state = SLICE_ONCPU},
 		{.pid = PID, .tid = 9, .start_ns = 69, .ns = 5}, /* overlaps */
 	};
 	static const struct wanted wanted[] = {
-		{0, TRACE_BEGIN, 0, 3}, {0, TRACE_BEGIN, 1, 1},	 {50, TRACE_END, 1, 1},
+		{0, TRACE_BEGIN, 0, 3},	 {0, TRACE_BEGIN, 1, 1},  {50, TRACE_END, 1, 1},
 		{50, TRACE_WAKES, 0, 2}, {50, TRACE_BEGIN, 1, 2}, {60, TRACE_END, 1, 2},
-		{60, TRACE_BEGIN, 1, 0}, {70, TRACE_END, 0, 3},	 {70, TRACE_END, 1, 0},
+		{60, TRACE_BEGIN, 1, 0}, {70, TRACE_END, 0, 3},	  {70, TRACE_END, 1, 0},
 	};
 	struct session *session = make();
 
@@ -131,14 +136,14 @@ static void add_request(struct session *session, const char *device, int64_t que
 static void lanes(void **state)
 {
 	static const struct wanted wanted[] = {
-		{0, TRACE_REQUEST_BEGIN, 0, 1},	  {10, TRACE_DEVICE_BEGIN, 0, 1},
-		{10, TRACE_REQUEST_BEGIN, 1, 0},  {10, TRACE_DEVICE_BEGIN, 1, 0},
-		{20, TRACE_REQUEST_BEGIN, 2, 3},  {25, TRACE_DEVICE_BEGIN, 2, 3},
-		{26, TRACE_DEVICE_END, 2, 3},	  {26, TRACE_REQUEST_END, 2, 3},
-		{30, TRACE_DEVICE_END, 0, 1},	  {30, TRACE_REQUEST_END, 0, 1},
-		{30, TRACE_REQUEST_BEGIN, 0, 2},  {31, TRACE_DEVICE_BEGIN, 0, 2},
-		{32, TRACE_DEVICE_END, 0, 2},	  {32, TRACE_REQUEST_END, 0, 2},
-		{40, TRACE_DEVICE_END, 1, 0},	  {40, TRACE_REQUEST_END, 1, 0},
+		{0, TRACE_REQUEST_BEGIN, 0, 1},	 {10, TRACE_DEVICE_BEGIN, 0, 1},
+		{10, TRACE_REQUEST_BEGIN, 1, 0}, {10, TRACE_DEVICE_BEGIN, 1, 0},
+		{20, TRACE_REQUEST_BEGIN, 2, 3}, {25, TRACE_DEVICE_BEGIN, 2, 3},
+		{26, TRACE_DEVICE_END, 2, 3},	 {26, TRACE_REQUEST_END, 2, 3},
+		{30, TRACE_DEVICE_END, 0, 1},	 {30, TRACE_REQUEST_END, 0, 1},
+		{30, TRACE_REQUEST_BEGIN, 0, 2}, {31, TRACE_DEVICE_BEGIN, 0, 2},
+		{32, TRACE_DEVICE_END, 0, 2},	 {32, TRACE_REQUEST_END, 0, 2},
+		{40, TRACE_DEVICE_END, 1, 0},	 {40, TRACE_REQUEST_END, 1, 0},
 	};
 	struct session *session = make();
 	struct trace trace;
@@ -279,9 +284,12 @@ static void every_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(states_and_wakeups), cmocka_unit_test(calls),
-		cmocka_unit_test(lanes),	      cmocka_unit_test(waits_of_faults),
-		cmocka_unit_test(any_rows),	      cmocka_unit_test(every_name),
+		cmocka_unit_test(states_and_wakeups),
+		cmocka_unit_test(calls),
+		cmocka_unit_test(lanes),
+		cmocka_unit_test(waits_of_faults),
+		cmocka_unit_test(any_rows),
+		cmocka_unit_test(every_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

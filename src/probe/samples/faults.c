@@ -59,8 +59,8 @@ static size_t pages_of(size_t size)
 /* NULL when it cannot be. */
 static void *share_map(const struct bpf_map *map, size_t size)
 {
-	void *p = mmap(NULL, pages_of(size), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map),
-		       0);
+	void *p =
+		mmap(NULL, pages_of(size), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
