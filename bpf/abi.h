@@ -258,11 +258,12 @@ struct tt_event_faults {
 	__u32 major;
 };
 
+/* A call; or the queries of a loop, with the time between them. */
 struct tt_event_call {
 	struct tt_slice head;
 	__u64 bytes;
 	__u32 kind; /* enum tt_cuda_kind */
-	__u32 pad;
+	__u32 calls;
 };
 
 #endif /* __TEGRATRACE_ABI_H */

@@ -100,6 +100,52 @@ static __always_inline void boundary(struct tt_cuda *c, __u64 now)
 		tt_series_add(s, now);
 }
 
+static __always_inline void put_call(__u64 start_ns, __u64 ns, __u64 bytes, __u32 kind, __u32 calls)
+{
+	struct tt_event_call *event = timeline_reserve(sizeof(*event), &timeline_lost);
+
+	if (!event)
+		return;
+	timeline_head(&event->head, start_ns, ns, bpf_get_current_pid_tgid(), TT_EVENT_CALL);
+	event->bytes = bytes;
+	event->kind = kind;
+	event->calls = calls;
+	timeline_submit(event);
+}
+
+static __noinline int keep_polls(struct tt_cuda *c)
+{
+	if (c->polls)
+		put_call(c->polls_start_ns, c->polls_end_ns - c->polls_start_ns, 0, TT_CUDA_QUERY,
+			 c->polls);
+	c->polls = 0;
+	return 0;
+}
+
+/*
+ * `ns` of it lie in the window. A loop of queries is one event, since there may be a million a
+ * second: what it has gathered when the thread ends, or the window, is the loader's to keep.
+ */
+static __noinline int keep_call(struct tt_cuda *c, const struct tt_cuda_call *call, __u64 ns,
+				__u32 kind, __u32 result)
+{
+	__u64 start_ns = call->start_ns;
+
+	if (start_ns < window.begin_ns)
+		start_ns = window.begin_ns;
+	if (kind != TT_CUDA_QUERY) {
+		put_call(start_ns, ns, call->bytes, kind, 1);
+		return 0;
+	}
+	if (!c->polls)
+		c->polls_start_ns = start_ns;
+	c->polls_end_ns = start_ns + ns;
+	c->polls++;
+	if (result != TT_CUDA_NOT_READY)
+		keep_polls(c);
+	return 0;
+}
+
 /* The time between two queries of a loop is waiting too. */
 static __always_inline void add_poll_gap(struct here *h, __u64 oncpu_ns)
 {
@@ -109,10 +155,15 @@ static __always_inline void add_poll_gap(struct here *h, __u64 oncpu_ns)
 	if (!c->poll_since_ns)
 		return;
 	if (h->now - c->poll_since_ns > TT_CUDA_POLL_GAP_NS &&
-	    (ran_ns > TT_CUDA_POLL_GAP_NS || h->thread->switches_voluntary != c->poll_sleeps))
+	    (ran_ns > TT_CUDA_POLL_GAP_NS || h->thread->switches_voluntary != c->poll_sleeps)) {
+		if (keep_timeline)
+			keep_polls(c);
 		return;
+	}
 	tt_cuda_close(&c->sum[TT_CUDA_QUERY], c->poll_since_ns, h->now, ran_ns, window.begin_ns,
 		      window.end_ns);
+	if (keep_timeline)
+		c->polls_end_ns = h->now;
 }
 
 static __always_inline int enter(struct pt_regs *ctx, __u32 kind, __u64 bytes)
@@ -181,23 +232,6 @@ static __always_inline bool after_query(struct here *h, __u64 oncpu_ns, __u32 re
 	return was_busy && !busy;
 }
 
-static __noinline int keep_call(const struct tt_cuda_call *call, __u64 ns, __u32 kind)
-{
-	struct tt_event_call *event = timeline_reserve(sizeof(*event), &timeline_lost);
-	__u64 start_ns = call->start_ns;
-
-	if (!event)
-		return 0;
-	if (start_ns < window.begin_ns)
-		start_ns = window.begin_ns;
-	timeline_head(&event->head, start_ns, ns, bpf_get_current_pid_tgid(), TT_EVENT_CALL);
-	event->bytes = call->bytes;
-	event->kind = kind;
-	event->pad = 0;
-	timeline_submit(event);
-	return 0;
-}
-
 SEC("uretprobe")
 int leave(struct pt_regs *ctx)
 {
@@ -237,7 +271,7 @@ int leave(struct pt_regs *ctx)
 				   kind <= TT_CUDA_QUERY ? oncpu_ns - call->start_oncpu_ns : 0,
 				   window.begin_ns, window.end_ns);
 		if (keep_timeline)
-			keep_call(call, ns, kind);
+			keep_call(c, call, ns, kind, (__u32)PT_REGS_RC(ctx));
 	}
 	if (kind == TT_CUDA_QUERY)
 		waited = after_query(&h, oncpu_ns, (__u32)PT_REGS_RC(ctx));

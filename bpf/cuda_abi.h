@@ -82,7 +82,10 @@ struct tt_cuda {
 	__u32 lost;	     /* calls left without a return: in no other sum */
 	__u32 series_lost;   /* boundaries not kept: every series was taken */
 	struct tt_cuda_sum sum[TT_CUDA_KINDS];
-	__u64 pad64[5];
+	/* For the timeline: queries of a loop that found the GPU busy, and are not in the ring yet. */
+	__u64 polls_start_ns, polls_end_ns;
+	__u64 polls; /* 0 = none */
+	__u64 pad64[2];
 };
 
 _Static_assert(sizeof(struct tt_cuda) == 448, "seven cache lines");

@@ -124,6 +124,7 @@ static void take_call(struct timeline_probe *probe, const struct tt_event_call *
 		.pid = (pid_t)raw->head.tgid,
 		.tid = (pid_t)raw->head.tid,
 		.kind = (int)raw->kind,
+		.calls = raw->calls,
 	};
 
 	timeline_add_call(&probe->session->timeline, &call);

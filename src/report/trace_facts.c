@@ -96,18 +96,23 @@ static int fault_facts(const struct timeline_fault *fault, int64_t wait_ns,
 	return add_number(facts, add_number(facts, 0, "count", fault->count), "over_ns", fault->ns);
 }
 
+static int call_facts(const struct timeline_call *call, struct trace_fact facts[TRACE_FACTS])
+{
+	int n = call->bytes ? add_number(facts, 0, "bytes", call->bytes) : 0;
+
+	return call->calls > 1 ? add_number(facts, n, "calls", call->calls) : n;
+}
+
 int trace_event_facts(const struct trace *trace, const struct trace_event *event,
 		      struct trace_fact facts[TRACE_FACTS])
 {
 	const struct timeline *timeline = &trace->session->timeline;
-	int64_t bytes;
 
 	switch (event->kind) {
 	case TRACE_FAULT:
 		return fault_facts(&timeline->faults[event->row], event->wait_ns, facts);
 	case TRACE_CALL_BEGIN:
-		bytes = timeline->calls[event->row].bytes;
-		return bytes ? add_number(facts, 0, "bytes", bytes) : 0;
+		return call_facts(&timeline->calls[event->row], facts);
 	case TRACE_REQUEST_BEGIN:
 		return request_facts(trace, &timeline->requests[event->row], facts);
 	default:

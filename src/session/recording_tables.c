@@ -420,6 +420,7 @@ static const struct column timeline_fault_columns[] = {
 static const struct column call_columns[] = {
 	KNOWN(TC, start_ns), KNOWN(TC, ns), KNOWN(TC, bytes),
 	F(TC, pid),	     F(TC, tid),    ENUM("kind", TC, kind, call_name, CUDA_KINDS),
+	F(TC, calls),
 };
 
 /* Far above what a run can give, so that a hostile file cannot take all memory. */
@@ -492,7 +493,7 @@ static const struct table tables[] = {
 	 .since = 2},
 	{"timeline_calls",
 	 "Each call of the CUDA driver library that was probed, the part in the window "
-	 "(--timeline); kinds as in cuda_calls.",
+	 "(--timeline); queries of a loop are one row. Kinds as in cuda_calls.",
 	 HEAP(call_columns, timeline.calls, timeline.ncalls, TIMELINE_LIMIT), .since = 2},
 	{"losses", "Counted losses: one row.", ONE(losses_columns)},
 	{"overhead", "What measuring took: one row.", ONE(overhead_columns)},

@@ -61,12 +61,13 @@ struct timeline_fault {
 	bool major;
 };
 
-/* The part of a call inside the window. */
+/* The part of a call inside the window; or queries of a loop, with the time between them. */
 struct timeline_call {
 	int64_t start_ns, ns;
 	int64_t bytes; /* 0: it copies none, or does not say how many */
 	pid_t pid, tid;
-	int kind; /* as cuda_summary.kinds */
+	int kind;	/* as cuda_summary.kinds */
+	uint32_t calls; /* more than 1 only of queries */
 };
 
 #define TIMELINE_LIMIT 4194304 /* rows of one kind */

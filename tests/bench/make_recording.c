@@ -117,7 +117,7 @@ static void add_timeline(struct session *session, int64_t events)
 	for (int64_t i = 0; i < events; i++) {
 		int64_t t_ns = i / THREADS * step_ns;
 		pid_t tid = (pid_t)(PID + i % THREADS);
-		struct timeline_call call = {t_ns, step_ns / 2, 4096, PID, tid, 5};
+		struct timeline_call call = {t_ns, step_ns / 2, 4096, PID, tid, 5, 1};
 		struct timeline_fault fault = {t_ns, 900000, 17, PID, tid, false};
 		struct timeline_request request = {
 			t_ns + step_ns / 4, step_ns / 4, step_ns, 65536, PID, tid,

@@ -322,6 +322,17 @@ static void cut_call(struct cuda_probe *probe, struct tt_cuda *cuda, const struc
 		timeline_add_call(&probe->session->timeline, &event);
 }
 
+static void keep_polls(struct cuda_probe *probe, const struct tt_cuda *cuda,
+		       const struct thread_account *account)
+{
+	struct timeline_call event;
+
+	if (!cuda->polls)
+		return;
+	cuda_polls_event(cuda, account, (uint64_t)probe->session->start_ns, &event);
+	timeline_add_call(&probe->session->timeline, &event);
+}
+
 static void close_record(void *ctx, uint32_t slot, struct thread_account *account)
 {
 	struct cuda_probe *probe = ctx;
@@ -336,6 +347,7 @@ static void close_record(void *ctx, uint32_t slot, struct thread_account *accoun
 	if (!probe->object.records)
 		return;
 	c = &probe->object.records[slot];
+	keep_polls(probe, c, account);
 	if (c->sp && !bpf_map_lookup_elem(probe->object.threads_fd, &slot, &t))
 		cut_call(probe, c, &t, end_ns, final_oncpu_ns(&t, account, begin_ns, end_ns));
 	if (c->series)

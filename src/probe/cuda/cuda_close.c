@@ -22,6 +22,20 @@ void cuda_cut_event(const struct tt_cuda *cuda, const struct tt_thread *t, uint6
 		.pid = (pid_t)t->tgid,
 		.tid = (pid_t)t->tid,
 		.kind = (int)call->kind,
+		.calls = 1,
+	};
+}
+
+void cuda_polls_event(const struct tt_cuda *cuda, const struct thread_account *account,
+		      uint64_t begin_ns, struct timeline_call *event)
+{
+	*event = (struct timeline_call){
+		.start_ns = (int64_t)(cuda->polls_start_ns - begin_ns),
+		.ns = (int64_t)(cuda->polls_end_ns - cuda->polls_start_ns),
+		.pid = account->pid,
+		.tid = account->tid,
+		.kind = TT_CUDA_QUERY,
+		.calls = (uint32_t)cuda->polls,
 	};
 }
 
