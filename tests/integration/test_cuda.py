@@ -28,7 +28,7 @@ WAITS_ONLY = ("events=0", "ctx=0", "polls=0", "htod=0", "dtoh=0", "copies=0", "l
               "graphs=0", "waits=0")
 
 # A virtual machine that drops scheduler events puts a spin off by up to a tenth now and then.
-FULL_ONLY = ("test_spinning_is_told_from_sleeping",)
+FULL_ONLY = ("test_spinning_is_told_from_sleeping", "test_timeline_that_is_full_costs_the_sums_nothing")
 
 
 def environment(folder, wait="blocking", path=FOLDER, **more):
