@@ -8,7 +8,6 @@
 #include "report/chrome.h"
 #include "report/json.h"
 #include "report/json_series.h"
-#include "report/perfetto.h"
 #include "report/text.h"
 #include "session/recording.h"
 #include "unit/recorded_session.h"
@@ -152,7 +151,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	report_text_write(null, &session, &verdict, &options);
 	json_decref(report_json(&session, &verdict));
 	json_decref(json_series(&session, &verdict));
-	report_perfetto_write(null, &session, &verdict);
 	report_chrome_write(null, &session, &verdict);
 	session_free(&session);
 	return 0;
