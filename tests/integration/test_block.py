@@ -353,31 +353,38 @@ def block_sums(trace):
         assert facts["queue_ns"] == told.ns - device_ns
         sums[op_and_device(trace, told)].update(
             count=1, bytes=facts["bytes"], device_ns=device_ns, queue_ns=told.ns - device_ns)
-        sums[facts["tid"]].update(reads=told.name == "read", device_ns=device_ns)
+        if told.name in ("read", "write"):
+            sums[facts["tid"]].update(io_ns=told.ns)
     assert not inside
     return sums
 
 
 def test_timeline_adds_up_to_the_histograms(disk, rung, tmp_path):
-    """Of a command from its start: every request lies inside the window. Deep, so that lanes are many."""
+    """
+    Of a command from its start: every request lies inside the window. Deep, so that lanes are many.
+    Where the kernel skipped a completion, neither has its delay; counts and bytes are of the issue.
+    """
     files = {form: tmp_path / form for form in ("perfetto", "chrome", "run.ttr")}
     result, _ = trace_fio(tmp_path, rung, disk, ("--timeline", "--perfetto", files["perfetto"],
                                                  "--chrome", files["chrome"], "-o",
                                                  files["run.ttr"]),
                           "--rw=randrw", "--rwmixread=50", "--bs=16k", "--ioengine=libaio",
                           "--iodepth=16", "--number_ios=1009", "--fsync=37")
-    assert result.losses["timeline_lost"] == 0 and result.losses["block_unfinished"] == 0
+    assert result.losses["timeline_lost"] == 0
     told = read_perfetto(files["perfetto"])
     sums, mine = block_sums(told), [row for row in result.report["block"]
                                     if row["submitter"] == "target"]
     for row in mine:
-        assert sums[row["op"], row["device"]] == {
-            "count": row["device_lat"]["count"], "bytes": row["bytes"],
-            "device_ns": row["device_lat"]["sum_ns"], "queue_ns": row["queue"]["sum_ns"]}, row["op"]
+        of_row = sums[row["op"], row["device"]]
+        assert (of_row["count"], of_row["device_ns"], of_row["queue_ns"]) == (
+            row["device_lat"]["count"], row["device_lat"]["sum_ns"], row["queue"]["sum_ns"]), row
+        skipped = row["count"] - row["device_lat"]["count"]
+        assert of_row["bytes"] == row["bytes"] or (skipped and of_row["bytes"] < row["bytes"])
+        assert 2 * skipped < row["count"] or row["count"] < 100
     assert {"read", "write", "flush"} <= {row["op"] for row in mine}
     for row in result.rows:
-        if row["tid"] and row["io"]["reads"]:
-            assert sums[row["tid"]]["reads"] == row["io"]["reads"]
+        if row["tid"]:
+            assert sums[row["tid"]]["io_ns"] == row["io"]["queue_ns"] + row["io"]["device_ns"]
     asynchronous = chrome_async(files["chrome"], "block")
     assert sum(event.ns for event in asynchronous if event.inside) == \
         total(mine, "device_lat", "sum_ns")
