@@ -76,6 +76,10 @@ struct recording_info {
 int recording_read(const char *path, struct session *session, struct recording_info *info,
 		   char error[RECORDING_LINE_SIZE]);
 
+/* The same without the timeline: millions of rows that only traces show. */
+int recording_read_but_timeline(const char *path, struct session *session,
+				struct recording_info *info, char error[RECORDING_LINE_SIZE]);
+
 /* The schema as SQL with comments. Returns 0 or -errno. */
 int recording_print_schema(FILE *out);
 

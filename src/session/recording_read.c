@@ -27,6 +27,7 @@
 
 struct reader {
 	const char *path;
+	bool but_timeline;
 	char shown[256];
 	sqlite3 *db;
 	int steps;
@@ -298,6 +299,11 @@ static int read_meta(struct reader *reader, struct recording_info *info)
 	return 0;
 }
 
+static bool is_wanted(const struct reader *reader, const struct table *table)
+{
+	return !reader->but_timeline || strncmp(table->name, "timeline", strlen("timeline")) != 0;
+}
+
 static int read_tables(struct reader *reader, struct session *session, int version)
 {
 	const struct table *table;
@@ -306,7 +312,7 @@ static int read_tables(struct reader *reader, struct session *session, int versi
 	for (int i = 0; (table = recording_table(i)); i++) {
 		int err = SQLITE_OK;
 
-		if (has_table(table, version))
+		if (has_table(table, version) && is_wanted(reader, table))
 			err = rows_read(reader->db, table, session, what, sizeof(what));
 
 		if (err == SQLITE_MISMATCH)
@@ -371,10 +377,10 @@ static int check_session(struct reader *reader, const struct session *session)
 	return 0;
 }
 
-int recording_read(const char *path, struct session *session, struct recording_info *info,
-		   char error[RECORDING_LINE_SIZE])
+static int read_file(const char *path, bool but_timeline, struct session *session,
+		     struct recording_info *info, char error[RECORDING_LINE_SIZE])
 {
-	struct reader reader = {.path = path, .error = error};
+	struct reader reader = {.path = path, .but_timeline = but_timeline, .error = error};
 	int err;
 
 	error[0] = 0;
@@ -400,4 +406,16 @@ int recording_read(const char *path, struct session *session, struct recording_i
 	if (err)
 		session_free(session);
 	return err;
+}
+
+int recording_read(const char *path, struct session *session, struct recording_info *info,
+		   char error[RECORDING_LINE_SIZE])
+{
+	return read_file(path, false, session, info, error);
+}
+
+int recording_read_but_timeline(const char *path, struct session *session,
+				struct recording_info *info, char error[RECORDING_LINE_SIZE])
+{
+	return read_file(path, true, session, info, error);
 }

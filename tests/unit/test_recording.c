@@ -355,6 +355,31 @@ static void first_schema(void **state)
 	session_free(&session);
 }
 
+/* For what shows no moments. */
+static void without_its_timeline(void **state)
+{
+	struct session *written = malloc(sizeof(*written)), *read = malloc(sizeof(*read));
+	char line[RECORDING_LINE_SIZE];
+	struct recording_info info;
+
+	(void)state;
+	fill_session(written);
+	write_session(written);
+	session_init(read);
+	if (recording_read_but_timeline(path, read, &info, line))
+		fail_msg("%s", line);
+	assert_null(read->timeline.slices);
+	assert_null(read->timeline.requests);
+	assert_null(read->timeline.faults);
+	assert_null(read->timeline.calls);
+	timeline_free(&written->timeline);
+	assert_same(written, read);
+	session_free(written);
+	session_free(read);
+	free(written);
+	free(read);
+}
+
 static void no_recordings(void **state)
 {
 	static const char *const contents[] = {"", "SQLite format 3",
@@ -508,6 +533,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(hostile_contents, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(other_writers, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(first_schema, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(without_its_timeline, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(no_recordings, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(damaged_bytes, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(unfinished, make_path, remove_path),
