@@ -28,7 +28,8 @@ WAITS_ONLY = ("events=0", "ctx=0", "polls=0", "htod=0", "dtoh=0", "copies=0", "l
               "graphs=0", "waits=0")
 
 # A virtual machine that drops scheduler events puts a spin off by up to a tenth now and then.
-FULL_ONLY = ("test_spinning_is_told_from_sleeping", "test_timeline_that_is_full_costs_the_sums_nothing")
+FULL_ONLY = ("test_spinning_is_told_from_sleeping",
+             "test_timeline_that_is_full_costs_the_sums_nothing")
 
 
 def environment(folder, wait="blocking", path=FOLDER, **more):
@@ -132,7 +133,8 @@ def call_sums(trace):
         assert told.inside == 0
         tid = title(trace, parent(trace, told.track))
         for key in (tid, told.name), (None, told.name):
-            sums[key].update(calls=told.facts.get("calls", 1), events=1, ns=told.ns, bytes=told.facts.get("bytes", 0))
+            sums[key].update(calls=told.facts.get("calls", 1), events=1, ns=told.ns,
+                             bytes=told.facts.get("bytes", 0))
     return sums
 
 

@@ -71,7 +71,7 @@ def test_totals_and_series(faulted):
 
 
 def test_timeline_adds_up_to_the_counts(faulted):
-    """Major faults one by one, minor ones gathered, none twice; what a thread slept in one, on btf."""
+    """Major faults one by one, with what was slept in each on btf; minor ones gathered."""
     result, file = faulted
     assert result.losses["timeline_lost"] == 0
     trace = read_perfetto(os.path.dirname(file) + "/perfetto")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads traces: Perfetto by protoc and the public numbers of its fields, Chrome as JSON. No test in here."""
+"""Reads traces: Perfetto by protoc and public field numbers, Chrome as JSON. No test in here."""
 import collections
 import json
 import re
@@ -12,7 +12,7 @@ from harness import LIMIT
 
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 
-# What lies on a track from start_ns for ns; an instant has none. `inside`: the slices that it lies in.
+# On a track from start_ns for ns, which an instant has not; `inside` so many slices.
 Event = collections.namedtuple("Event", "track name start_ns ns facts inside flow")
 Trace = collections.namedtuple("Trace", "tracks slices instants counters")
 
