@@ -222,7 +222,8 @@ struct tt_losses {
 
 /*
  * One interval that a thread spent in one state, as it was added to its sums: nothing else has to be
- * known to place it, so a lost one costs itself alone.
+ * known to place it, so a lost one costs itself alone. And the head of what other probes put into
+ * the same ring, which is likewise what they added to theirs.
  */
 struct tt_slice {
 	__u64 start_ns;
@@ -231,7 +232,38 @@ struct tt_slice {
 	__u32 tgid;
 	__u32 waker;  /* TT_WAKER that ended it; 0 unless it is a sleep that a wakeup ended */
 	__u16 cpu;    /* where it ended */
-	__u16 bucket; /* enum tt_bucket */
+	__u16 bucket; /* enum tt_bucket, or TT_EVENT_* */
+};
+
+#define TT_EVENT_BLOCK	(TT_BUCKET_SLOTS + 0)
+#define TT_EVENT_FAULTS (TT_BUCKET_SLOTS + 1)
+#define TT_EVENT_CALL	(TT_BUCKET_SLOTS + 2)
+
+#define TT_QUEUE_UNKNOWN (~0ULL)
+
+/* A block request: the head is its time in the device, from the issue on. */
+struct tt_event_block {
+	struct tt_slice head;
+	__u64 queue_ns; /* before it; TT_QUEUE_UNKNOWN: from before the window */
+	__u32 dev;
+	__u32 op; /* enum tt_block_op */
+	__u32 bytes;
+	__u32 pad;
+};
+
+/* Page faults of one thread: a major one, 0 ns long, or minor ones, from the first to the last. */
+struct tt_event_faults {
+	struct tt_slice head;
+	__u32 count;
+	__u32 major;
+};
+
+/* A call; or the queries of a loop, with the time between them. */
+struct tt_event_call {
+	struct tt_slice head;
+	__u64 bytes;
+	__u32 kind; /* enum tt_cuda_kind */
+	__u32 calls;
 };
 
 #endif /* __TEGRATRACE_ABI_H */

@@ -55,6 +55,8 @@ struct tt_block_request {
 	__u32 left;	  /* of them */
 	__u32 slot;	  /* of the submitter; 0 = not traced, or not seen */
 	__u32 tid;
+	__u32 tgid;
+	__u32 pad;
 };
 
 struct tt_block_delay {

@@ -82,6 +82,11 @@ static __always_inline __u64 tt_block_since(__u64 then, __u64 now)
 	return now > then ? now - then : 0;
 }
 
+static __always_inline bool tt_block_queued_inside(const struct tt_block_request *r, __u64 begin)
+{
+	return r->t_queue_ns >= begin;
+}
+
 static __always_inline struct tt_block_io *tt_block_submitter(const struct tt_block_request *r,
 							      __u32 op)
 {
@@ -95,9 +100,9 @@ static __always_inline struct tt_block_io *tt_block_submitter(const struct tt_bl
 
 /* In the submitter's context; all events from before the window are followed too. */
 static __always_inline void tt_block_queued(const struct tt_block_event *e, __u64 now, __u32 slot,
-					    __u32 tid)
+					    __u32 tid, __u32 tgid)
 {
-	struct tt_block_request r = {.t_queue_ns = now, .slot = slot, .tid = tid};
+	struct tt_block_request r = {.t_queue_ns = now, .slot = slot, .tid = tid, .tgid = tgid};
 	struct tt_block_key key = tt_block_key(e);
 	struct tt_block_io *io = slot ? block_io(slot) : 0;
 
@@ -187,6 +192,11 @@ static __always_inline void tt_block_issued(const struct tt_block_event *e, __u6
 	}
 }
 
+/* Whoever includes this may keep each request that is accounted. */
+#ifndef TT_KEEP_REQUEST
+#define TT_KEEP_REQUEST(e, r, now, begin)
+#endif
+
 /* What the device did not take waits in the queue again. The count stands, and so does a part done. */
 static __always_inline void tt_block_requeued(const struct tt_block_event *e)
 {
@@ -205,7 +215,7 @@ static __always_inline void tt_block_account(const struct tt_block_event *e,
 	__u64 queue_ns = tt_block_since(r->t_queue_ns, r->t_issue_ns);
 	struct tt_block_row *row = block_row(e->dev, e->op, r->slot != 0);
 	struct tt_block_io *io = tt_block_submitter(r, e->op);
-	bool queued_inside = r->t_queue_ns >= begin;
+	bool queued_inside = tt_block_queued_inside(r, begin);
 
 	if (row) {
 		tt_block_delay_add(&row->device, device_ns);
@@ -264,8 +274,10 @@ static __always_inline void tt_block_completed(const struct tt_block_event *e, _
 		tt_block_advance(&key, r, e->bytes);
 		return;
 	}
-	if (r->t_issue_ns >= begin)
+	if (r->t_issue_ns >= begin) {
+		TT_KEEP_REQUEST(e, r, now, begin);
 		tt_block_account(e, r, now, begin);
+	}
 	block_drop(&key);
 }
 

@@ -6,6 +6,7 @@
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include "target.h"
+#include "timeline_ring.h"
 #include "block.h"
 
 /* Set by the loader. */
@@ -42,6 +43,7 @@ struct {
 } slot_io SEC(".maps");
 
 struct tt_block_losses losses;
+__u64 timeline_lost;
 
 static const struct tt_block_row empty_row;
 
@@ -86,7 +88,38 @@ static __always_inline struct tt_block_io *block_io(__u32 slot)
 	return bpf_map_lookup_elem(&slot_io, &slot);
 }
 
+static int keep_request(const struct tt_block_request *r, __u32 dev, __u32 op, __u64 now,
+			__u64 begin);
+
+/* No pointer to the event, which then need not lie on the stack. */
+#define TT_KEEP_REQUEST(e, r, now, begin)                               \
+	do {                                                            \
+		if (keep_timeline && (r)->slot)                         \
+			keep_request(r, (e)->dev, (e)->op, now, begin); \
+	} while (0)
+
 #include "block_state.h"
+
+/* Beside tt_block_account(), and not in it: without a timeline that stays as easy to verify. */
+static __noinline int keep_request(const struct tt_block_request *r, __u32 dev, __u32 op, __u64 now,
+				   __u64 begin)
+{
+	struct tt_event_block *event = timeline_reserve(sizeof(*event), &timeline_lost);
+
+	if (!event)
+		return 0;
+	timeline_head(&event->head, r->t_issue_ns, tt_block_since(r->t_issue_ns, now),
+		      (__u64)r->tgid << 32 | r->tid, TT_EVENT_BLOCK);
+	event->queue_ns = tt_block_queued_inside(r, begin)
+				  ? tt_block_since(r->t_queue_ns, r->t_issue_ns)
+				  : TT_QUEUE_UNKNOWN;
+	event->dev = dev;
+	event->op = op;
+	event->bytes = r->bytes;
+	event->pad = 0;
+	timeline_submit(event);
+	return 0;
+}
 
 /* The record, once; then loads whose offsets the verifier knows, as the constants are read-only. */
 static __always_inline struct tt_block_event
@@ -108,11 +141,10 @@ SEC("tracepoint/block/block_getrq")
 int block_getrq(void *ctx)
 {
 	struct tt_block_event e = read_event(ctx, &at_getrq, TT_BLOCK_SECTOR_SHIFT);
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-	__u64 now = bpf_ktime_get_ns();
+	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
 
 	if (now < window.end_ns)
-		tt_block_queued(&e, now, slot_of(tid), tid);
+		tt_block_queued(&e, now, slot_of((__u32)id), (__u32)id, id >> 32);
 	return 1;
 }
 

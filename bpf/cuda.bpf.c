@@ -10,6 +10,7 @@
 #include <bpf/bpf_helpers.h>
 #include "uprobe_regs.h"
 #include "target.h"
+#include "timeline_ring.h"
 #include "records.h"
 #include "cuda_abi.h"
 
@@ -38,6 +39,8 @@ struct {
 
 /* What marks an iteration: a probe that the user named, else the return of a call that waits. */
 const volatile bool iter_by_probe;
+
+__u64 timeline_lost;
 
 struct here {
 	struct tt_cuda *cuda;
@@ -97,6 +100,52 @@ static __always_inline void boundary(struct tt_cuda *c, __u64 now)
 		tt_series_add(s, now);
 }
 
+static __always_inline void put_call(__u64 start_ns, __u64 ns, __u64 bytes, __u32 kind, __u32 calls)
+{
+	struct tt_event_call *event = timeline_reserve(sizeof(*event), &timeline_lost);
+
+	if (!event)
+		return;
+	timeline_head(&event->head, start_ns, ns, bpf_get_current_pid_tgid(), TT_EVENT_CALL);
+	event->bytes = bytes;
+	event->kind = kind;
+	event->calls = calls;
+	timeline_submit(event);
+}
+
+static __noinline int keep_polls(struct tt_cuda *c)
+{
+	if (c->polls)
+		put_call(c->polls_start_ns, c->polls_end_ns - c->polls_start_ns, 0, TT_CUDA_QUERY,
+			 c->polls);
+	c->polls = 0;
+	return 0;
+}
+
+/*
+ * `ns` of it lie in the window. A loop of queries is one event, since there may be a million a
+ * second: what it has gathered when the thread ends, or the window, is the loader's to keep.
+ */
+static __noinline int keep_call(struct tt_cuda *c, const struct tt_cuda_call *call, __u64 ns,
+				__u32 kind, __u32 result)
+{
+	__u64 start_ns = call->start_ns;
+
+	if (start_ns < window.begin_ns)
+		start_ns = window.begin_ns;
+	if (kind != TT_CUDA_QUERY) {
+		put_call(start_ns, ns, call->bytes, kind, 1);
+		return 0;
+	}
+	if (!c->polls)
+		c->polls_start_ns = start_ns;
+	c->polls_end_ns = start_ns + ns;
+	c->polls++;
+	if (result != TT_CUDA_NOT_READY)
+		keep_polls(c);
+	return 0;
+}
+
 /* The time between two queries of a loop is waiting too. */
 static __always_inline void add_poll_gap(struct here *h, __u64 oncpu_ns)
 {
@@ -106,10 +155,15 @@ static __always_inline void add_poll_gap(struct here *h, __u64 oncpu_ns)
 	if (!c->poll_since_ns)
 		return;
 	if (h->now - c->poll_since_ns > TT_CUDA_POLL_GAP_NS &&
-	    (ran_ns > TT_CUDA_POLL_GAP_NS || h->thread->switches_voluntary != c->poll_sleeps))
+	    (ran_ns > TT_CUDA_POLL_GAP_NS || h->thread->switches_voluntary != c->poll_sleeps)) {
+		if (keep_timeline)
+			keep_polls(c);
 		return;
+	}
 	tt_cuda_close(&c->sum[TT_CUDA_QUERY], c->poll_since_ns, h->now, ran_ns, window.begin_ns,
 		      window.end_ns);
+	if (keep_timeline)
+		c->polls_end_ns = h->now;
 }
 
 static __always_inline int enter(struct pt_regs *ctx, __u32 kind, __u64 bytes)
@@ -209,12 +263,15 @@ int leave(struct pt_regs *ctx)
 	asm volatile("" : "+r"(kind));
 	if (kind < TT_CUDA_KINDS) {
 		struct tt_cuda_sum *sum = &c->sum[kind];
+		__u64 ns;
 
 		sum->calls++;
 		sum->bytes += call->bytes;
-		tt_cuda_close(sum, call->start_ns, h.now,
-			      kind <= TT_CUDA_QUERY ? oncpu_ns - call->start_oncpu_ns : 0,
-			      window.begin_ns, window.end_ns);
+		ns = tt_cuda_close(sum, call->start_ns, h.now,
+				   kind <= TT_CUDA_QUERY ? oncpu_ns - call->start_oncpu_ns : 0,
+				   window.begin_ns, window.end_ns);
+		if (keep_timeline)
+			keep_call(c, call, ns, kind, (__u32)PT_REGS_RC(ctx));
 	}
 	if (kind == TT_CUDA_QUERY)
 		waited = after_query(&h, oncpu_ns, (__u32)PT_REGS_RC(ctx));

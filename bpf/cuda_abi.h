@@ -82,7 +82,10 @@ struct tt_cuda {
 	__u32 lost;	     /* calls left without a return: in no other sum */
 	__u32 series_lost;   /* boundaries not kept: every series was taken */
 	struct tt_cuda_sum sum[TT_CUDA_KINDS];
-	__u64 pad64[5];
+	/* For the timeline: queries of a loop that found the GPU busy, and are not in the ring yet. */
+	__u64 polls_start_ns, polls_end_ns;
+	__u64 polls; /* 0 = none */
+	__u64 pad64[2];
 };
 
 _Static_assert(sizeof(struct tt_cuda) == 448, "seven cache lines");
@@ -155,9 +158,9 @@ static __always_inline __u64 tt_oncpu_at(const struct tt_thread *t, __u64 now, _
 	return sum;
 }
 
-/* Add a call's part of [begin, end) to its sum. */
-static __always_inline void tt_cuda_close(struct tt_cuda_sum *sum, __u64 start, __u64 now,
-					  __u64 oncpu_ns, __u64 begin, __u64 end)
+/* Add a call's part of [begin, end) to its sum; returns how long that is. */
+static __always_inline __u64 tt_cuda_close(struct tt_cuda_sum *sum, __u64 start, __u64 now,
+					   __u64 oncpu_ns, __u64 begin, __u64 end)
 {
 	__u64 ns;
 
@@ -168,6 +171,7 @@ static __always_inline void tt_cuda_close(struct tt_cuda_sum *sum, __u64 start, 
 	ns = now > start ? now - start : 0;
 	sum->ns += ns;
 	sum->oncpu_ns += oncpu_ns < ns ? oncpu_ns : ns;
+	return ns;
 }
 
 #endif /* __TEGRATRACE_CUDA_ABI_H */

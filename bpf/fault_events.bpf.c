@@ -8,6 +8,7 @@
 #include "flip.h"
 #include "perf_abi.h"
 #include "target.h"
+#include "timeline_ring.h"
 
 FLIP_MAPS(struct tt_region_key, struct tt_region, TT_MAX_REGIONS);
 
@@ -20,7 +21,17 @@ struct {
 	__type(value, struct tt_fault_count);
 } fault_counts SEC(".maps");
 
+/* By slot, for the timeline; sized by the loader with it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tt_fault_burst);
+} fault_bursts SEC(".maps");
+
 __u64 regions_dropped;
+__u64 timeline_lost;
 
 /* Of struct bpf_perf_event_data: it lies behind the registers, whose number differs. */
 const volatile __u32 off_addr;
@@ -62,13 +73,52 @@ static __always_inline void count_region(__u32 slot, __u64 id, __u64 address, bo
 		__sync_fetch_and_add(&regions_dropped, 1);
 }
 
+static __always_inline void keep_faults(__u64 id, __u64 start_ns, __u64 ns, __u32 count, bool major)
+{
+	struct tt_event_faults *event = timeline_reserve(sizeof(*event), &timeline_lost);
+
+	if (!event)
+		return;
+	timeline_head(&event->head, start_ns, ns, id, TT_EVENT_FAULTS);
+	event->count = count;
+	event->major = major;
+	timeline_submit(event);
+}
+
+/* The burst that is left when the thread ends, or the window, is the loader's to keep. */
+static __noinline int keep_fault(__u32 slot, __u64 id, __u64 now, bool major)
+{
+	struct tt_fault_burst *burst;
+
+	if (major) {
+		keep_faults(id, now, 0, 1, true);
+		return 0;
+	}
+	burst = bpf_map_lookup_elem(&fault_bursts, &slot);
+	if (!burst)
+		return 0;
+	if (burst->count && now - burst->start_ns >= TT_FAULT_BURST_NS) {
+		keep_faults(id, burst->start_ns, burst->last_ns - burst->start_ns, burst->count,
+			    false);
+		burst->count = 0;
+	}
+	if (!burst->count)
+		burst->start_ns = now;
+	burst->last_ns = now > burst->start_ns ? now : burst->start_ns;
+	burst->count++;
+	return 0;
+}
+
 static __always_inline int count_fault(const void *ctx, bool major)
 {
-	__u64 id = bpf_get_current_pid_tgid();
+	__u64 id = bpf_get_current_pid_tgid(), now;
 	__u32 slot = slot_of((__u32)id);
 	struct tt_fault_count *count;
 
-	if (!slot || !in_window(bpf_ktime_get_ns()))
+	if (!slot)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (!in_window(now))
 		return 0;
 	count = bpf_map_lookup_elem(&fault_counts, &slot);
 	if (!count)
@@ -78,6 +128,8 @@ static __always_inline int count_fault(const void *ctx, bool major)
 	else
 		count->minor++;
 	count_region(slot, id, fault_address(ctx), major);
+	if (keep_timeline)
+		keep_fault(slot, id, now, major);
 	return 0;
 }
 

@@ -38,6 +38,15 @@ struct tt_fault_count {
 	__u64 minor, major;
 };
 
+/* Minor faults of one thread that are one event of the timeline: those of about a millisecond. */
+#define TT_FAULT_BURST_NS 1000000
+
+struct tt_fault_burst {
+	__u64 start_ns, last_ns;
+	__u32 count; /* 0 = none under way */
+	__u32 pad;
+};
+
 /*
  * Faults by 64 KiB of address space, and in which 4 KiB of it: two mappings may share a region, and
  * the pages tell whose the faults were.

@@ -6,37 +6,21 @@
 #ifndef __TEGRATRACE_TIMELINE_H
 #define __TEGRATRACE_TIMELINE_H
 
-#include "abi.h"
-
-/* Sized by the loader, or not made at all: the kernel has such rings since 5.8. */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);
-} timeline SEC(".maps");
-
-/* While false the verifier drops all of this. */
-const volatile bool keep_timeline = false;
+#include "timeline_ring.h"
 
 extern struct tt_losses losses;
 
-/* No wakeup of the reader, which would be another switch: it looks by itself. */
 static __noinline int keep_slice(const struct tt_thread *t, __u64 start_ns, __u64 ns, __u32 bucket,
 				 __u32 next)
 {
-	struct tt_slice *slice = bpf_ringbuf_reserve(&timeline, sizeof(*slice), 0);
+	struct tt_slice *slice = timeline_reserve(sizeof(*slice), &losses.slices);
 
-	if (!slice) {
-		__sync_fetch_and_add(&losses.slices, 1);
+	if (!slice)
 		return 0;
-	}
-	slice->start_ns = start_ns;
-	slice->ns = ns;
-	slice->tid = t->tid;
-	slice->tgid = t->tgid;
-	slice->waker = bucket >= TT_OFF_FIRST && next == TT_RUNQ_WAKE ? t->last_waker : 0;
-	slice->cpu = bpf_get_smp_processor_id();
-	slice->bucket = bucket;
-	bpf_ringbuf_submit(slice, BPF_RB_NO_WAKEUP);
+	timeline_head(slice, start_ns, ns, (__u64)t->tgid << 32 | t->tid, bucket);
+	if (bucket >= TT_OFF_FIRST && next == TT_RUNQ_WAKE)
+		slice->waker = t->last_waker;
+	timeline_submit(slice);
 	return 0;
 }
 

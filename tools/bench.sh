@@ -96,11 +96,12 @@ bpftrace_calls() {
 }
 for _ in 1 2 3 4 5; do
 	calls env >>"$dir/calls-none"
+	calls "$build/tegratrace" -q --json=/dev/null --cuda all --timeline -- >>"$dir/calls-timeline"
 	calls "$build/tegratrace" -q --json=/dev/null --cuda sync -- >>"$dir/calls-sync"
 	calls "$build/tegratrace" -q --json=/dev/null --cuda all -- >>"$dir/calls-all"
 	! command -v bpftrace >/dev/null || bpftrace_calls >>"$dir/calls-bpftrace"
 done
-for what in none sync all bpftrace; do
+for what in none sync all timeline bpftrace; do
 	[ -s "$dir/calls-$what" ] || continue
 	for column in 1 2; do
 		cut -d ' ' -f $column "$dir/calls-$what" | median
@@ -110,6 +111,36 @@ done
 echo
 echo "== slowdown of whole programs, traced against alone, median of ${PAIRS:-7} pairs =="
 /usr/bin/python3 tests/bench/slowdown.py "$build/tegratrace" "$workloads" "${PAIRS:-7}" 1.5
+
+timed() { # COMMAND...: how long, and its largest size
+	/usr/bin/python3 -c '
+import resource, subprocess, sys, time
+begin = time.monotonic()
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+took = time.monotonic() - begin
+print(f"{took:.2f} s, {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f} MiB")' "$@"
+}
+
+# Of a synthetic recording, so that the number of events is the same everywhere.
+long_reports() {
+	local events=${EVENTS:-1000000} form aim
+	echo
+	echo "== reports of an hour at 100 ms with $events timeline events =="
+	"$build/tests/bench/make_recording" "$dir/long.ttr" "$events"
+	echo "recording  $(($(stat -c %s "$dir/long.ttr") / 1000000)) MB"
+	for form in perfetto html chrome; do
+		case $form in
+		perfetto) aim=", aim 3 s" ;;
+		html) aim=", aims 2 s and 5 MB" ;;
+		*) aim= ;;
+		esac
+		echo "--$form  $(timed "$build/tegratrace" report "$dir/long.ttr" "--$form=$dir/long"),$(
+			stat -c %s "$dir/long" | awk '{printf " %.1f MB", $1 / 1e6}')$aim"
+		rm "$dir/long"
+	done
+	rm "$dir/long.ttr"
+}
+long_reports
 
 corpus=${TEGRATRACE_CORPUS:-../shared/corpus}/tegrastats/logs
 if [ -d "$corpus" ]; then

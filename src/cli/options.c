@@ -63,6 +63,7 @@ enum {
 	KEY_DELAY,
 };
 
+/* Recordings hold TIMELINE_LIMIT events of a kind, and none is smaller than an interval. */
 #define TIMELINE_MB	    ((long)(TIMELINE_LIMIT * sizeof(struct timeline_slice) / 1000000))
 #define TIMELINE_MB_DEFAULT 128L
 
@@ -125,8 +126,9 @@ static const struct argp_option entries[] = {
 	{"user-stacks", KEY_USER_STACKS, NULL, 0,
 	 "Whole user stacks of waits and samples (code built with frame pointers)", 0},
 	{"timeline", KEY_TIMELINE, "MB", OPTION_ARG_OPTIONAL,
-	 "Keep every interval of every thread too, in at most MB of memory (default 128): for "
-	 "recordings and traces",
+	 "Keep every interval of every thread, block request, fault and probed CUDA call, in at "
+	 "most "
+	 "MB of memory (default 128): for recordings and traces",
 	 0},
 	{"without", KEY_WITHOUT, "PROBE[,PROBE...]", 0,
 	 "Leave these out: block, faults, samples, cuda, irq, stacks, system", 0},
@@ -264,10 +266,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->user_stacks = true;
 		return 0;
 	case KEY_TIMELINE:
-		options->timeline_slices =
+		options->timeline_bytes =
 			(size_t)(arg ? parse_number(state, arg, 1, TIMELINE_MB, "--timeline")
 				     : TIMELINE_MB_DEFAULT) *
-			1000000 / sizeof(struct timeline_slice);
+			1000000;
 		return 0;
 	case KEY_WITHOUT:
 		options->without |= parse_without(state, arg);

@@ -45,7 +45,7 @@ struct options {
 	const char *live;      /* NULL; where to serve the page */
 	bool json_schema;
 	bool user_stacks;
-	size_t timeline_slices; /* 0 = no timeline */
+	size_t timeline_bytes; /* 0 = no timeline */
 	struct workload workload;
 	bool verbose;
 	bool explain;

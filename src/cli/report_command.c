@@ -100,6 +100,15 @@ static int write_all(const struct settings *settings, struct output *output,
 	return status ? status : output_write_forms(output, session, &verdict);
 }
 
+static int read_recording(const struct settings *settings, struct session *session,
+			  struct recording_info *info, char line[RECORDING_LINE_SIZE])
+{
+	if (outputs_wants(&settings->outputs, "perfetto") ||
+	    outputs_wants(&settings->outputs, "chrome"))
+		return recording_read(settings->recording, session, info, line);
+	return recording_read_but_timeline(settings->recording, session, info, line);
+}
+
 static int report_recording(const struct settings *settings)
 {
 	char line[RECORDING_LINE_SIZE];
@@ -110,7 +119,7 @@ static int report_recording(const struct settings *settings)
 
 	sqlite3_hard_heap_limit64(HEAP_BYTES);
 	session_init(&session);
-	err = recording_read(settings->recording, &session, &info, line);
+	err = read_recording(settings, &session, &info, line);
 	if (err) {
 		msg_error("%s", line);
 		return err == -ENOENT || err == -EACCES ? EXIT_NO_TARGET : EXIT_RUN;

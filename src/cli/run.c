@@ -277,7 +277,7 @@ static int open_tracer(struct run *run)
 		.interrupts = !(run->options->without & PROBE_IRQ),
 		.kernel_stacks = !(run->options->without & PROBE_STACKS),
 		.user_stacks = run->options->user_stacks,
-		.timeline_bytes = run->options->timeline_slices ? TIMELINE_RING_BYTES : 0,
+		.timeline_bytes = run->options->timeline_bytes ? TIMELINE_RING_BYTES : 0,
 	};
 	char reason[256] = "";
 	int err = tracer_open(&options, &run->tracer, &run->session.capability, reason,

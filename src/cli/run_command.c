@@ -223,7 +223,7 @@ static int summarise(const struct settings *settings, const struct run_series *s
 	session_init(&session);
 	run_files_of(series->files, number + 1, &names, &unused);
 	known = series->runs[number].end != REPEAT_UNREAD &&
-		!recording_read(names.recording, &session, &info, line);
+		!recording_read_but_timeline(names.recording, &session, &info, line);
 	if (known) {
 		diagnose(&session, &verdict);
 		checklist_of_run(&session, &verdict);

@@ -47,9 +47,9 @@ int run_probes_open(struct run_probes *probes, const struct options *options, st
 		probes->samples = samples_open(&samples, tracer, accounts, probes->mappings,
 					       probes->symbols, capability);
 	if (wants(options, PROBE_FAULTS, "page faults by mapping", capability))
-		probes->faults = faults_open(tracer, accounts, probes->mappings, capability);
-	if (options->timeline_slices)
-		probes->timeline = timeline_probe_open(tracer, session, options->timeline_slices);
+		probes->faults = faults_open(tracer, accounts, probes->mappings, session);
+	if (options->timeline_bytes)
+		probes->timeline = timeline_probe_open(tracer, session, options->timeline_bytes);
 	return 0;
 }
 

@@ -204,7 +204,7 @@ static void read_back(const char *path, struct repeat_run *run)
 	struct verdict verdict;
 
 	session_init(&session);
-	if (recording_read(path, &session, &info, line)) {
+	if (recording_read_but_timeline(path, &session, &info, line)) {
 		msg_error("%s", line);
 	} else if (!info.finished) {
 		msg_error("%s is not complete", path);

@@ -127,6 +127,9 @@ static int load(struct block_io *block, const struct tracer *tracer, char reason
 	if (!err)
 		err = bpf_map__reuse_fd(skel->maps.tid_slots, tracer_tid_slots_fd(tracer));
 	if (!err)
+		err = tracer_share_timeline(tracer, skel->maps.timeline,
+					    &skel->rodata->keep_timeline);
+	if (!err)
 		err = block_tracepoint__load(skel);
 	if (err)
 		rung_explain_load(err, reason);
@@ -241,6 +244,12 @@ void block_device_name(const char *root, unsigned int major, unsigned int minor,
 		snprintf(name, size, "%u:%u", major, minor);
 }
 
+void block_kernel_device_name(uint32_t dev, char *name, size_t size)
+{
+	block_device_name("", dev >> KERNEL_MINOR_BITS, dev & ((1u << KERNEL_MINOR_BITS) - 1), name,
+			  size);
+}
+
 static void add_delay(struct block_delay *into, const struct tt_block_delay *from)
 {
 	into->count += (int64_t)from->count;
@@ -258,9 +267,7 @@ static void add_row(struct session *session, const struct tt_block_row_key *key,
 
 	if (!row)
 		return;
-	block_device_name("", key->dev >> KERNEL_MINOR_BITS,
-			  key->dev & ((1u << KERNEL_MINOR_BITS) - 1), row->device,
-			  sizeof(row->device));
+	block_kernel_device_name(key->dev, row->device, sizeof(row->device));
 	row->op = (enum block_op)key->op;
 	row->target = key->target;
 	for (int i = 0; i < cpus; i++) {
@@ -316,6 +323,7 @@ static void fill_losses(const struct block_io *block, struct session *session)
 	losses->block_unfinished = unfinished > 0 ? unfinished : 0;
 	losses->block_unmatched = (int64_t)block->skel->bss->losses.unmatched;
 	losses->block_dropped = (int64_t)block->skel->bss->losses.dropped;
+	session_add_timeline_lost(session, block->skel->bss->timeline_lost);
 }
 
 void block_io_finish(struct block_io *block, struct session *session)

@@ -4,6 +4,7 @@
 #define TEGRATRACE_PROBE_BLOCK_IO_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "probe/accounts.h"
 #include "probe/tracer.h"
@@ -28,5 +29,7 @@ void block_io_close(struct block_io *block);
 /* "nvme0n1" of a device number, from <root>/sys/dev/block; "259:0" where it has no name. */
 void block_device_name(const char *root, unsigned int major, unsigned int minor, char *name,
 		       size_t size);
+/* The same of a number as the kernel has it (struct tt_block_event). */
+void block_kernel_device_name(uint32_t dev, char *name, size_t size);
 
 #endif

@@ -7,18 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "block.h"
+#include "probe/block_io.h"
 #include "probe/machine/environment.h"
 
 /* The ring holds the intervals of 200 ms at 2 million a second. */
 #define PERIOD_NS 20000000LL
 
+#define DEVICES 16
+
 struct timeline_probe {
 	struct tracer *tracer;
 	struct session *session;
 	struct ring_buffer *ring;
-	size_t limit;
 	int64_t begin_ns, next_ns;
-	int64_t left_out; /* beyond the limit, or out of memory */
+	struct {
+		uint32_t dev;
+		char name[sizeof(((struct timeline_request *)0)->device)];
+	} devices[DEVICES];
+	int ndevices;
 };
 
 static const enum slice_state states[TT_BUCKET_SLOTS] = {
@@ -27,14 +35,6 @@ static const enum slice_state states[TT_BUCKET_SLOTS] = {
 	[TT_STOPPED] = SLICE_STOPPED,	  [TT_DEAD] = SLICE_UNKNOWN,
 	[TT_OFF_DISK] = SLICE_OFF_DISK,	  [TT_OFF_OTHER] = SLICE_OFF_OTHER,
 };
-
-static void keep(struct timeline_probe *probe, const struct timeline_slice *slice)
-{
-	struct timeline *timeline = &probe->session->timeline;
-
-	if (timeline->n >= probe->limit || !timeline_add(timeline, slice))
-		probe->left_out++;
-}
 
 static void set_waker(struct timeline_slice *slice, uint32_t waker)
 {
@@ -53,37 +53,113 @@ static void set_waker(struct timeline_slice *slice, uint32_t waker)
 		slice->waker_kind = WAKER_IRQ; /* over the idle task, not told which */
 }
 
-static int take(void *ctx, void *data, size_t size)
+static void take_slice(struct timeline_probe *probe, const struct tt_slice *raw)
 {
-	struct timeline_probe *probe = ctx;
-	const struct tt_slice *raw = data;
-	struct timeline_slice slice = {0};
+	struct timeline_slice slice = {
+		.start_ns = (int64_t)raw->start_ns - probe->begin_ns,
+		.ns = (int64_t)raw->ns,
+		.pid = (pid_t)raw->tgid,
+		.tid = (pid_t)raw->tid,
+		.cpu = raw->cpu,
+		.state = states[raw->bucket],
+	};
 
-	if (size < sizeof(*raw))
-		return 0;
-	slice.start_ns = (int64_t)raw->start_ns - probe->begin_ns;
-	slice.ns = (int64_t)raw->ns;
-	slice.pid = (pid_t)raw->tgid;
-	slice.tid = (pid_t)raw->tid;
-	slice.cpu = raw->cpu;
-	slice.state = states[raw->bucket & (TT_BUCKET_SLOTS - 1)];
 	if (raw->bucket >= TT_OFF_FIRST)
 		set_waker(&slice, raw->waker);
-	keep(probe, &slice);
+	timeline_add_slice(&probe->session->timeline, &slice);
+}
+
+/* One readlink a device, not a request. */
+static void name_device(struct timeline_probe *probe, uint32_t dev, char *name, size_t size)
+{
+	for (int i = 0; i < probe->ndevices; i++) {
+		if (probe->devices[i].dev == dev) {
+			text_copy(name, size, probe->devices[i].name);
+			return;
+		}
+	}
+	block_kernel_device_name(dev, name, size);
+	if (probe->ndevices == DEVICES)
+		return;
+	probe->devices[probe->ndevices].dev = dev;
+	text_copy(probe->devices[probe->ndevices++].name, size, name);
+}
+
+static void take_request(struct timeline_probe *probe, const struct tt_event_block *raw)
+{
+	struct timeline_request request = {
+		.issue_ns = (int64_t)raw->head.start_ns - probe->begin_ns,
+		.queue_ns = raw->queue_ns == TT_QUEUE_UNKNOWN ? UNKNOWN_NS : (int64_t)raw->queue_ns,
+		.device_ns = (int64_t)raw->head.ns,
+		.bytes = raw->bytes,
+		.pid = (pid_t)raw->head.tgid,
+		.tid = (pid_t)raw->head.tid,
+		.op = (enum block_op)raw->op,
+	};
+
+	name_device(probe, raw->dev, request.device, sizeof(request.device));
+	timeline_add_request(&probe->session->timeline, &request);
+}
+
+static void take_faults(struct timeline_probe *probe, const struct tt_event_faults *raw)
+{
+	struct timeline_fault fault = {
+		.start_ns = (int64_t)raw->head.start_ns - probe->begin_ns,
+		.ns = (int64_t)raw->head.ns,
+		.count = raw->count,
+		.pid = (pid_t)raw->head.tgid,
+		.tid = (pid_t)raw->head.tid,
+		.major = raw->major,
+	};
+
+	timeline_add_fault(&probe->session->timeline, &fault);
+}
+
+static void take_call(struct timeline_probe *probe, const struct tt_event_call *raw)
+{
+	struct timeline_call call = {
+		.start_ns = (int64_t)raw->head.start_ns - probe->begin_ns,
+		.ns = (int64_t)raw->head.ns,
+		.bytes = (int64_t)raw->bytes,
+		.pid = (pid_t)raw->head.tgid,
+		.tid = (pid_t)raw->head.tid,
+		.kind = (int)raw->kind,
+		.calls = raw->calls,
+	};
+
+	timeline_add_call(&probe->session->timeline, &call);
+}
+
+static int take(void *ctx, void *data, size_t size)
+{
+	const struct tt_slice *head = data;
+
+	if (size < sizeof(*head))
+		return 0;
+	if (head->bucket < TT_BUCKET_SLOTS)
+		take_slice(ctx, head);
+	else if (head->bucket == TT_EVENT_BLOCK && size >= sizeof(struct tt_event_block))
+		take_request(ctx, data);
+	else if (head->bucket == TT_EVENT_FAULTS && size >= sizeof(struct tt_event_faults))
+		take_faults(ctx, data);
+	else if (head->bucket == TT_EVENT_CALL && size >= sizeof(struct tt_event_call))
+		take_call(ctx, data);
 	return 0;
 }
 
 struct timeline_probe *timeline_probe_open(struct tracer *tracer, struct session *session,
-					   size_t limit)
+					   size_t limit_bytes)
 {
 	struct timeline_probe *probe;
 	int fd = tracer_map_fd(tracer, "timeline");
 
 	if (fd < 0) {
 		capability_add(&session->capability, "timeline",
-			       fd == -ENOTSUP ? "needs BPF programs: the rung in use has none"
-					      : "this kernel has no BPF ring buffer: Linux 5.8 or "
-						"newer has");
+			       fd == -ENOTSUP
+				       ? "needs BPF programs, and the rung in use has none: no "
+					 "intervals, block requests, faults or CUDA calls"
+				       : "this kernel has no BPF ring buffer: Linux 5.8 or "
+					 "newer has");
 		return NULL;
 	}
 	probe = calloc(1, sizeof(*probe));
@@ -91,10 +167,10 @@ struct timeline_probe *timeline_probe_open(struct tracer *tracer, struct session
 		return NULL;
 	probe->tracer = tracer;
 	probe->session = session;
-	probe->limit = limit;
 	probe->ring = ring_buffer__new(fd, take, probe, NULL);
 	if (probe->ring) {
 		session->losses.timeline_lost = 0;
+		session->timeline.limit_bytes = limit_bytes;
 		return probe;
 	}
 	capability_add(&session->capability, "timeline", strerror(errno));
@@ -163,7 +239,7 @@ static void cut(void *ctx, const struct tracer_slots *slots, const struct tt_thr
 	if (t->bucket == TT_UNKNOWN && !t->t_last_ns)
 		slice.state = only_state(probe->session, slice.tid);
 	if (slice.state != SLICE_STATES)
-		keep(probe, &slice);
+		timeline_add_slice(&probe->session->timeline, &slice);
 }
 
 void timeline_probe_finish(struct timeline_probe *probe)
@@ -172,8 +248,8 @@ void timeline_probe_finish(struct timeline_probe *probe)
 		return;
 	ring_buffer__consume(probe->ring);
 	tracer_for_each(probe->tracer, cut, probe);
-	probe->session->losses.timeline_lost =
-		probe->left_out + (int64_t)tracer_losses(probe->tracer).slices;
+	session_add_timeline_lost(probe->session, tracer_losses(probe->tracer).slices);
+	session_add_timeline_lost(probe->session, (uint64_t)probe->session->timeline.left_out);
 }
 
 void timeline_probe_close(struct timeline_probe *probe)

@@ -346,6 +346,14 @@ int tracer_tid_slots_fd(const struct tracer *tracer)
 	return tracer_map_fd(tracer, "tid_slots");
 }
 
+int tracer_share_timeline(const struct tracer *tracer, struct bpf_map *map, bool *keep)
+{
+	int fd = tracer_map_fd(tracer, "timeline");
+
+	*keep = fd >= 0;
+	return *keep ? bpf_map__reuse_fd(map, fd) : bpf_map__set_autocreate(map, false);
+}
+
 static const struct {
 	const char *map;
 	size_t key_size, value_size, max_rows;

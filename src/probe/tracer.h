@@ -36,6 +36,7 @@ struct tracer_options {
 };
 
 struct tracer;
+struct bpf_map;
 struct bpf_object;
 struct map_table;
 struct sleep_site;
@@ -88,6 +89,11 @@ void tracer_for_each(struct tracer *tracer, tracer_record_fn fn, void *ctx);
 int tracer_tid_slots_fd(const struct tracer *tracer);
 /* A map of the scheduler object, to share; -ENOENT for another name, -ENOTSUP without BPF. */
 int tracer_map_fd(const struct tracer *tracer, const char *name);
+/*
+ * Before the load of another probe's object: its map `timeline` becomes the tracer's ring and *keep
+ * true, or it is left out where there is no ring (src/probe/timeline.c). Returns 0 or -errno.
+ */
+int tracer_share_timeline(const struct tracer *tracer, struct bpf_map *map, bool *keep);
 int tracer_add_object(struct tracer *tracer, const struct bpf_object *object,
 		      struct tt_window *window);
 

@@ -64,7 +64,7 @@ static void put_threads(struct writer *writer)
 
 static void put_flow(struct writer *writer, const struct trace_event *event, bool start)
 {
-	const struct trace_thread *thread = &writer->trace->threads[event->thread];
+	const struct trace_thread *thread = &writer->trace->threads[event->track];
 
 	begin(writer);
 	fprintf(writer->out,
@@ -77,21 +77,87 @@ static void put_flow(struct writer *writer, const struct trace_event *event, boo
 static void put_slice(struct writer *writer, const struct trace_event *event)
 {
 	const struct trace *trace = writer->trace;
-	const struct timeline_slice *slice = &trace->session->timeline.slices[event->slice];
+	const struct timeline_slice *slice = &trace->session->timeline.slices[event->row];
 
 	begin(writer);
 	fprintf(writer->out,
 		"{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"state\",\"pid\":%d,\"tid\":%d,\"ts\":" TIME
 		",\"dur\":" TIME "}",
-		trace_name(trace_slice_name(trace, slice)), slice->pid, slice->tid,
+		trace_name(trace_event_name(trace, event)), slice->pid, slice->tid,
 		TIME_OF(slice->start_ns), TIME_OF(slice->ns));
 	if (event->flow)
 		put_flow(writer, event, false);
 }
 
+static void put_args(struct writer *writer, const struct trace_fact *facts, int n)
+{
+	fputs(",\"args\":{", writer->out);
+	for (int i = 0; i < n; i++) {
+		fprintf(writer->out, "%s\"%s\":", i ? "," : "", facts[i].name);
+		if (facts[i].text)
+			put_string(writer, facts[i].text);
+		else if (facts[i].is_real)
+			fprintf(writer->out, "%.9g", facts[i].real);
+		else
+			fprintf(writer->out, "%" PRId64, facts[i].number);
+	}
+	fputs("}}", writer->out);
+}
+
+static void put_fault(struct writer *writer, const struct trace_event *event)
+{
+	const struct trace_thread *thread = &writer->trace->threads[event->track];
+	struct trace_fact facts[TRACE_FACTS];
+
+	begin(writer);
+	fprintf(writer->out,
+		"{\"ph\":\"i\",\"s\":\"t\",\"name\":\"%s\",\"cat\":\"fault\",\"pid\":%d,\"tid\":%d,"
+		"\"ts\":" TIME,
+		trace_name(trace_event_name(writer->trace, event)), thread->pid, thread->tid,
+		TIME_OF(event->t_ns));
+	put_args(writer, facts, trace_event_facts(writer->trace, event, facts));
+}
+
+/* Asynchronous slices: calls lie across states, requests across threads. One id is one track. */
+static void put_async(struct writer *writer, const struct trace_event *event, const char *category,
+		      const char *name, pid_t pid, pid_t tid)
+{
+	bool begins = event->kind == TRACE_CALL_BEGIN || event->kind == TRACE_REQUEST_BEGIN ||
+		      event->kind == TRACE_DEVICE_BEGIN;
+	struct trace_fact facts[TRACE_FACTS];
+
+	begin(writer);
+	fprintf(writer->out,
+		"{\"ph\":\"%s\",\"cat\":\"%s\",\"id\":%" PRIu32 ",\"name\":", begins ? "b" : "e",
+		category, event->track);
+	put_string(writer, name);
+	fprintf(writer->out, ",\"pid\":%d,\"tid\":%d,\"ts\":" TIME, pid, tid, TIME_OF(event->t_ns));
+	put_args(writer, facts, trace_event_facts(writer->trace, event, facts));
+}
+
+static void put_call(struct writer *writer, const struct trace_event *event)
+{
+	const struct trace_thread *thread = &writer->trace->threads[event->track];
+
+	put_async(writer, event, "cuda", trace_name(trace_event_name(writer->trace, event)),
+		  thread->pid, thread->tid);
+}
+
+/* "nvme0n1 read" */
+static void put_request(struct writer *writer, const struct trace_event *event)
+{
+	const struct trace *trace = writer->trace;
+	const struct timeline_request *request = &trace->session->timeline.requests[event->row];
+	char name[sizeof(request->device) + 16];
+
+	snprintf(name, sizeof(name), "%s %s", request->device,
+		 trace_name(trace_event_name(trace, event)));
+	put_async(writer, event, "block", name, request->pid, request->tid);
+}
+
 static void put_count(struct writer *writer, const struct trace_event *event)
 {
-	const struct trace_counter *counter = trace_counter(event->thread);
+	const struct trace_counter *counter = trace_counter(event->track);
 
 	begin(writer);
 	fprintf(writer->out,
@@ -104,20 +170,40 @@ static void put_facts(struct writer *writer, const char *name, const struct trac
 {
 	begin(writer);
 	fprintf(writer->out,
-		"{\"ph\":\"i\",\"s\":\"%s\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":" TIME
-		",\"args\":{",
+		"{\"ph\":\"i\",\"s\":\"%s\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":" TIME,
 		thread ? "t" : "g", name, thread ? thread->pid : 0, thread ? thread->tid : 0,
 		TIME_OF(writer->trace->end_ns));
-	for (int i = 0; i < n; i++) {
-		fprintf(writer->out, "%s\"%s\":", i ? "," : "", facts[i].name);
-		if (facts[i].text)
-			put_string(writer, facts[i].text);
-		else if (facts[i].is_real)
-			fprintf(writer->out, "%.9g", facts[i].real);
-		else
-			fprintf(writer->out, "%" PRId64, facts[i].number);
+	put_args(writer, facts, n);
+}
+
+static void put_event(struct writer *writer, const struct trace_event *event)
+{
+	switch (event->kind) {
+	case TRACE_BEGIN:
+		put_slice(writer, event);
+		break;
+	case TRACE_END:
+		break; /* put with the begin */
+	case TRACE_WAKES:
+		put_flow(writer, event, true);
+		break;
+	case TRACE_FAULT:
+		put_fault(writer, event);
+		break;
+	case TRACE_CALL_BEGIN:
+	case TRACE_CALL_END:
+		put_call(writer, event);
+		break;
+	case TRACE_REQUEST_BEGIN:
+	case TRACE_DEVICE_BEGIN:
+	case TRACE_DEVICE_END:
+	case TRACE_REQUEST_END:
+		put_request(writer, event);
+		break;
+	case TRACE_COUNT:
+		put_count(writer, event);
+		break;
 	}
-	fputs("}}", writer->out);
 }
 
 static void put_end(struct writer *writer, const struct verdict *verdict)
@@ -137,6 +223,7 @@ static void put_end(struct writer *writer, const struct verdict *verdict)
 
 int report_chrome_write(FILE *out, const struct session *session, const struct verdict *verdict)
 {
+	struct trace_event event;
 	struct trace trace;
 	struct writer writer = {.out = out, .trace = &trace};
 	int err = trace_make(&trace, session);
@@ -145,16 +232,8 @@ int report_chrome_write(FILE *out, const struct session *session, const struct v
 		return err;
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
 	put_threads(&writer);
-	for (size_t i = 0; i < trace.nevents && !ferror(out); i++) {
-		const struct trace_event *event = &trace.events[i];
-
-		if (event->kind == TRACE_COUNT)
-			put_count(&writer, event);
-		else if (event->kind == TRACE_BEGIN)
-			put_slice(&writer, event);
-		else if (event->kind == TRACE_WAKES)
-			put_flow(&writer, event, true);
-	}
+	while (!ferror(out) && trace_next(&trace, &event))
+		put_event(&writer, &event);
 	put_end(&writer, verdict);
 	fputs("\n]}\n", out);
 	trace_free(&trace);

@@ -19,6 +19,9 @@
 #define THREAD_TRACK  (2ULL << 32)
 #define COUNTER_TRACK (3ULL << 32)
 #define VERDICT_TRACK (4ULL << 32)
+#define CALLS_TRACK   (5ULL << 32)
+#define BLOCK_TRACK   (6ULL << 32)
+#define LANE_TRACK    (7ULL << 32)
 
 /* perfetto/trace/trace_packet.proto, SequenceFlags */
 #define STATE_CLEARED 1
@@ -28,7 +31,6 @@
 
 struct writer {
 	FILE *out;
-	const struct session *session;
 	uint64_t begin_ns;
 	uint8_t *buffer;
 	size_t room;
@@ -146,17 +148,43 @@ static void write_thread(struct writer *writer, const struct trace_thread *threa
 	write_track(writer, &track, THREAD_TRACK | number);
 }
 
-static void write_tracks(struct writer *writer, const struct trace *trace)
+/* A track of that name below another. */
+static void write_child(struct writer *writer, const char *name, uint64_t uuid, uint64_t parent)
 {
 	PerfettoTrace__TrackDescriptor track = PERFETTO_TRACE__TRACK_DESCRIPTOR__INIT;
 
+	track.name = text_of(name);
+	track.has_parent_uuid = parent != 0;
+	track.parent_uuid = parent;
+	write_track(writer, &track, uuid);
+}
+
+static void write_threads(struct writer *writer, const struct trace *trace)
+{
 	for (size_t i = 0; i < trace->nthreads; i++) {
 		const struct trace_thread *thread = &trace->threads[i];
 
 		if (!i || thread[-1].pid != thread->pid)
 			write_process(writer, thread, trace_process_name(trace, i));
 		write_thread(writer, thread, i);
+		if (trace->calls.tracks[i].n)
+			write_child(writer, "CUDA calls", CALLS_TRACK | i, THREAD_TRACK | i);
 	}
+}
+
+/* Lanes of one name are shown as one, as high as it must be. */
+static void write_lanes(struct writer *writer, const struct trace *trace)
+{
+	if (trace->nlanes)
+		write_child(writer, "Block I/O", BLOCK_TRACK, 0);
+	for (size_t i = 0; i < trace->nlanes; i++)
+		write_child(writer, trace->lanes[i], LANE_TRACK | i, BLOCK_TRACK);
+}
+
+static void write_tracks(struct writer *writer, const struct trace *trace)
+{
+	write_threads(writer, trace);
+	write_lanes(writer, trace);
 	for (unsigned int i = 0; trace_counter(i); i++) {
 		PerfettoTrace__TrackDescriptor of = PERFETTO_TRACE__TRACK_DESCRIPTOR__INIT;
 		PerfettoTrace__CounterDescriptor counter = PERFETTO_TRACE__COUNTER_DESCRIPTOR__INIT;
@@ -168,31 +196,7 @@ static void write_tracks(struct writer *writer, const struct trace *trace)
 		of.counter = &counter;
 		write_track(writer, &of, COUNTER_TRACK | i);
 	}
-	track.name = text_of("Verdict");
-	write_track(writer, &track, VERDICT_TRACK);
-}
-
-static void write_slice(struct writer *writer, const struct trace *trace,
-			const struct trace_event *from)
-{
-	Event event = PERFETTO_TRACE__TRACK_EVENT__INIT;
-	const struct timeline_slice *slice = &writer->session->timeline.slices[from->slice];
-	uint64_t flow = from->flow;
-	int type = PERFETTO_TRACE__TRACK_EVENT__TYPE__TYPE_SLICE_END;
-
-	if (from->kind != TRACE_END && from->flow) {
-		event.n_flow_ids = 1;
-		event.flow_ids = &flow;
-	}
-	if (from->kind == TRACE_BEGIN) {
-		type = PERFETTO_TRACE__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN;
-		event.has_name_iid = true;
-		event.name_iid = trace_slice_name(trace, slice) + 1;
-	} else if (from->kind == TRACE_WAKES) {
-		type = PERFETTO_TRACE__TRACK_EVENT__TYPE__TYPE_INSTANT;
-		event.name = text_of("wakes");
-	}
-	write_event(writer, from->t_ns, THREAD_TRACK | from->thread, type, &event);
+	write_child(writer, "Verdict", VERDICT_TRACK, 0);
 }
 
 static void write_count(struct writer *writer, const struct trace_event *from)
@@ -201,16 +205,13 @@ static void write_count(struct writer *writer, const struct trace_event *from)
 
 	event.has_double_counter_value = true;
 	event.double_counter_value = (double)from->value;
-	write_event(writer, from->t_ns, COUNTER_TRACK | from->thread,
+	write_event(writer, from->t_ns, COUNTER_TRACK | from->track,
 		    PERFETTO_TRACE__TRACK_EVENT__TYPE__TYPE_COUNTER, &event);
 }
 
-static void write_facts(struct writer *writer, int64_t t_ns, uint64_t track, const char *name,
-			const struct trace_fact *facts, int n)
+static void set_facts(Event *event, Annotation annotations[TRACE_FACTS],
+		      Annotation *pointers[TRACE_FACTS], const struct trace_fact *facts, int n)
 {
-	Annotation annotations[TRACE_FACTS], *pointers[TRACE_FACTS];
-	Event event = PERFETTO_TRACE__TRACK_EVENT__INIT;
-
 	for (int i = 0; i < n; i++) {
 		Annotation *annotation = pointers[i] = &annotations[i];
 
@@ -222,10 +223,61 @@ static void write_facts(struct writer *writer, int64_t t_ns, uint64_t track, con
 		annotation->has_double_value = !facts[i].text && facts[i].is_real;
 		annotation->double_value = facts[i].real;
 	}
+	event->n_debug_annotations = (size_t)n;
+	event->debug_annotations = pointers;
+}
+
+static void write_facts(struct writer *writer, int64_t t_ns, uint64_t track, const char *name,
+			const struct trace_fact *facts, int n)
+{
+	Annotation annotations[TRACE_FACTS], *pointers[TRACE_FACTS];
+	Event event = PERFETTO_TRACE__TRACK_EVENT__INIT;
+
+	set_facts(&event, annotations, pointers, facts, n);
 	event.name = text_of(name);
-	event.n_debug_annotations = (size_t)n;
-	event.debug_annotations = pointers;
 	write_event(writer, t_ns, track, PERFETTO_TRACE__TRACK_EVENT__TYPE__TYPE_INSTANT, &event);
+}
+
+#define SLICE_BEGIN PERFETTO_TRACE__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN
+#define SLICE_END   PERFETTO_TRACE__TRACK_EVENT__TYPE__TYPE_SLICE_END
+#define INSTANT	    PERFETTO_TRACE__TRACK_EVENT__TYPE__TYPE_INSTANT
+
+static const struct {
+	uint64_t track;
+	PerfettoTrace__TrackEvent__Type type;
+} kinds[] = {
+	[TRACE_BEGIN] = {THREAD_TRACK, SLICE_BEGIN},
+	[TRACE_END] = {THREAD_TRACK, SLICE_END},
+	[TRACE_WAKES] = {THREAD_TRACK, INSTANT},
+	[TRACE_FAULT] = {THREAD_TRACK, INSTANT},
+	[TRACE_CALL_BEGIN] = {CALLS_TRACK, SLICE_BEGIN},
+	[TRACE_CALL_END] = {CALLS_TRACK, SLICE_END},
+	[TRACE_REQUEST_BEGIN] = {LANE_TRACK, SLICE_BEGIN},
+	[TRACE_DEVICE_BEGIN] = {LANE_TRACK, SLICE_BEGIN},
+	[TRACE_DEVICE_END] = {LANE_TRACK, SLICE_END},
+	[TRACE_REQUEST_END] = {LANE_TRACK, SLICE_END},
+};
+
+static void write_row(struct writer *writer, const struct trace *trace,
+		      const struct trace_event *from)
+{
+	Event event = PERFETTO_TRACE__TRACK_EVENT__INIT;
+	Annotation annotations[TRACE_FACTS], *pointers[TRACE_FACTS];
+	struct trace_fact facts[TRACE_FACTS];
+	uint64_t flow = from->flow;
+
+	if (flow) {
+		event.n_flow_ids = 1;
+		event.flow_ids = &flow;
+	}
+	if (kinds[from->kind].type != SLICE_END) {
+		event.has_name_iid = true;
+		event.name_iid = trace_event_name(trace, from) + 1;
+		set_facts(&event, annotations, pointers, facts,
+			  trace_event_facts(trace, from, facts));
+	}
+	write_event(writer, from->t_ns, kinds[from->kind].track | from->track,
+		    (int)kinds[from->kind].type, &event);
 }
 
 static void write_end(struct writer *writer, const struct trace *trace,
@@ -246,7 +298,8 @@ static void write_end(struct writer *writer, const struct trace *trace,
 
 int report_perfetto_write(FILE *out, const struct session *session, const struct verdict *verdict)
 {
-	struct writer writer = {.out = out, .session = session};
+	struct writer writer = {.out = out};
+	struct trace_event event;
 	struct trace trace;
 	int err = trace_make(&trace, session);
 
@@ -255,11 +308,11 @@ int report_perfetto_write(FILE *out, const struct session *session, const struct
 	writer.begin_ns = trace.begin_ns;
 	write_names(&writer);
 	write_tracks(&writer, &trace);
-	for (size_t i = 0; !writer.err && i < trace.nevents; i++) {
-		if (trace.events[i].kind == TRACE_COUNT)
-			write_count(&writer, &trace.events[i]);
+	while (!writer.err && trace_next(&trace, &event)) {
+		if (event.kind == TRACE_COUNT)
+			write_count(&writer, &event);
 		else
-			write_slice(&writer, &trace, &trace.events[i]);
+			write_row(&writer, &trace, &event);
 	}
 	write_end(&writer, &trace, verdict);
 	free(writer.buffer);

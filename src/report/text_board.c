@@ -178,7 +178,7 @@ void text_losses(struct lines *lines, const struct session *session, bool verbos
 	append_loss(text, "switch-ins missed", losses->gaps_switch_out);
 	append_loss(text, "switch-outs or wakeups missed", losses->gaps_switch_in);
 	append_loss(text, "scheduler events lost in full rings", losses->events_lost);
-	append_loss(text, "intervals not in the timeline", losses->timeline_lost);
+	append_loss(text, "events not in the timeline", losses->timeline_lost);
 	append_loss(text, "wakeups without a waker", losses->wakes_without_waker);
 	append_loss(text, "events out of order", losses->clamped);
 	append_loss(text, "block requests whose issue was missed", losses->block_unmatched);

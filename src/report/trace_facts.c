@@ -75,6 +75,51 @@ int trace_verdict_facts(const struct trace *trace, const struct verdict *verdict
 	return n;
 }
 
+static int request_facts(const struct trace *trace, const struct timeline_request *request,
+			 struct trace_fact facts[TRACE_FACTS])
+{
+	const struct trace_thread *thread = trace_find_thread(trace, request->pid, request->tid);
+	int n = add_number(facts, 0, "bytes", request->bytes);
+
+	n = add_number(facts, n, "queue_ns", request->queue_ns);
+	n = add_number(facts, n, "device_ns", request->device_ns);
+	n = add_number(facts, n, "pid", request->pid);
+	n = add_number(facts, n, "tid", request->tid);
+	return thread ? add_text(facts, n, "thread", thread->name) : n;
+}
+
+static int fault_facts(const struct timeline_fault *fault, int64_t wait_ns,
+		       struct trace_fact facts[TRACE_FACTS])
+{
+	if (fault->major)
+		return add_number(facts, 0, "wait_ns", wait_ns);
+	return add_number(facts, add_number(facts, 0, "count", fault->count), "over_ns", fault->ns);
+}
+
+static int call_facts(const struct timeline_call *call, struct trace_fact facts[TRACE_FACTS])
+{
+	int n = call->bytes ? add_number(facts, 0, "bytes", call->bytes) : 0;
+
+	return call->calls > 1 ? add_number(facts, n, "calls", call->calls) : n;
+}
+
+int trace_event_facts(const struct trace *trace, const struct trace_event *event,
+		      struct trace_fact facts[TRACE_FACTS])
+{
+	const struct timeline *timeline = &trace->session->timeline;
+
+	switch (event->kind) {
+	case TRACE_FAULT:
+		return fault_facts(&timeline->faults[event->row], event->wait_ns, facts);
+	case TRACE_CALL_BEGIN:
+		return call_facts(&timeline->calls[event->row], facts);
+	case TRACE_REQUEST_BEGIN:
+		return request_facts(trace, &timeline->requests[event->row], facts);
+	default:
+		return 0;
+	}
+}
+
 const char *trace_process_name(const struct trace *trace, size_t thread)
 {
 	pid_t pid = trace->threads[thread].pid;

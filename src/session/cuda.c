@@ -26,24 +26,34 @@ void cuda_account_merge(struct cuda_account *into, const struct cuda_account *fr
 	}
 }
 
+static const char *const kinds[CUDA_KINDS][2] = {
+	{"stream_sync", "cuStreamSynchronize"},
+	{"ctx_sync", "cuCtxSynchronize"},
+	{"event_sync", "cuEventSynchronize"},
+	{"copy_sync", "cuMemcpy"},
+	{"query", "cuStreamQuery"},
+	{"launch", "cuLaunchKernel"},
+	{"graph_launch", "cuGraphLaunch"},
+	{"copy_async", "cuMemcpyAsync"},
+	{"other", "other calls"},
+};
+
+const char *cuda_kind_name(int kind)
+{
+	return kinds[kind][0];
+}
+
+const char *cuda_kind_symbol(int kind)
+{
+	return kinds[kind][1];
+}
+
 static void init_kinds(struct cuda_summary *summary)
 {
-	static const char *const names[CUDA_KINDS][2] = {
-		{"stream_sync", "cuStreamSynchronize"},
-		{"ctx_sync", "cuCtxSynchronize"},
-		{"event_sync", "cuEventSynchronize"},
-		{"copy_sync", "cuMemcpy"},
-		{"query", "cuStreamQuery"},
-		{"launch", "cuLaunchKernel"},
-		{"graph_launch", "cuGraphLaunch"},
-		{"copy_async", "cuMemcpyAsync"},
-		{"other", "other calls"},
-	};
-
 	for (int i = 0; i < CUDA_KINDS; i++)
 		summary->kinds[i] = (struct cuda_kind_sum){
-			.name = names[i][0],
-			.symbol = names[i][1],
+			.name = cuda_kind_name(i),
+			.symbol = cuda_kind_symbol(i),
 			.calls = UNKNOWN_COUNT,
 			.ns = UNKNOWN_NS,
 			.oncpu_ns = UNKNOWN_NS,

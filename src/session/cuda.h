@@ -77,6 +77,10 @@ struct cuda_summary {
 	double ns_per_call; /* that the probes add; NAN unknown */
 };
 
+/* "stream_sync", ...; and the function that stands for the kind, "cuStreamSynchronize". */
+const char *cuda_kind_name(int kind);
+const char *cuda_kind_symbol(int kind);
+
 void cuda_account_init(struct cuda_account *account);
 
 /* Unknown swallows known. */

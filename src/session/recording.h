@@ -20,10 +20,11 @@
 #include "session/session.h"
 
 /*
- * Grows when a table or column changes its meaning or goes. A new one needs no new version: readers
- * leave out what they do not know, and what a file lacks is unknown.
+ * Grows when a table comes, changes its meaning or goes, or a column does the latter. A new column
+ * needs no new version: readers leave out what they do not know, and what a file lacks is unknown.
+ * 2: timeline_requests, timeline_faults and timeline_calls.
  */
-#define RECORDING_VERSION 1
+#define RECORDING_VERSION 2
 
 /* PRAGMA application_id: "TgTr" */
 #define RECORDING_APPLICATION_ID 0x54675472
@@ -74,6 +75,10 @@ struct recording_info {
  */
 int recording_read(const char *path, struct session *session, struct recording_info *info,
 		   char error[RECORDING_LINE_SIZE]);
+
+/* The same without the timeline: millions of rows that only traces show. */
+int recording_read_but_timeline(const char *path, struct session *session,
+				struct recording_info *info, char error[RECORDING_LINE_SIZE]);
 
 /* The schema as SQL with comments. Returns 0 or -errno. */
 int recording_print_schema(FILE *out);

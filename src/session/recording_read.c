@@ -27,6 +27,7 @@
 
 struct reader {
 	const char *path;
+	bool but_timeline;
 	char shown[256];
 	sqlite3 *db;
 	int steps;
@@ -197,34 +198,66 @@ static int quick_check(struct reader *reader)
 	return sound ? 0 : damaged(reader, said);
 }
 
+/* Whether the file of that schema version has it. */
+static bool has_table(const struct table *table, int version)
+{
+	return table->since <= version;
+}
+
 /* Each name that is read must be a plain table; a view or a virtual one is none of ours. */
-static int check_tables(struct reader *reader)
+static int check_table(struct reader *reader, sqlite3_stmt *find, const char *name)
+{
+	const char *type;
+	char what[128];
+	int err = 0;
+
+	sqlite3_bind_text(find, 1, name, -1, SQLITE_STATIC);
+	if (sqlite3_step(find) != SQLITE_ROW) {
+		snprintf(what, sizeof(what), "it has no table %s", name);
+		err = damaged(reader, what);
+	} else {
+		type = (const char *)sqlite3_column_text(find, 0);
+		if (!type || strcmp(type, "table") || sqlite3_column_int(find, 1) <= 0) {
+			snprintf(what, sizeof(what), "%s is no table in it", name);
+			err = damaged(reader, what);
+		}
+	}
+	sqlite3_reset(find);
+	return err;
+}
+
+static int prepare_find(struct reader *reader, sqlite3_stmt **find)
+{
+	int err = sqlite3_prepare_v2(reader->db,
+				     "SELECT type, rootpage FROM sqlite_schema WHERE name = ?", -1,
+				     find, NULL);
+
+	return err ? sql_failed(reader, err) : 0;
+}
+
+static int check_meta(struct reader *reader)
+{
+	sqlite3_stmt *find;
+	int err = prepare_find(reader, &find);
+
+	if (err)
+		return err;
+	err = check_table(reader, find, "meta");
+	sqlite3_finalize(find);
+	return err;
+}
+
+static int check_tables(struct reader *reader, int version)
 {
 	const struct table *table;
 	sqlite3_stmt *find;
-	char what[128];
-	int err = sqlite3_prepare_v2(reader->db,
-				     "SELECT type, rootpage FROM sqlite_schema WHERE name = ?", -1,
-				     &find, NULL);
+	int err = prepare_find(reader, &find);
 
 	if (err)
-		return sql_failed(reader, err);
-	for (int i = -1; !err && (i < 0 || (table = recording_table(i))); i++) {
-		const char *name = i < 0 ? "meta" : table->name;
-		const char *type;
-
-		sqlite3_bind_text(find, 1, name, -1, SQLITE_STATIC);
-		if (sqlite3_step(find) != SQLITE_ROW) {
-			snprintf(what, sizeof(what), "it has no table %s", name);
-			err = damaged(reader, what);
-		} else {
-			type = (const char *)sqlite3_column_text(find, 0);
-			if (!type || strcmp(type, "table") || sqlite3_column_int(find, 1) <= 0) {
-				snprintf(what, sizeof(what), "%s is no table in it", name);
-				err = damaged(reader, what);
-			}
-		}
-		sqlite3_reset(find);
+		return err;
+	for (int i = 0; !err && (table = recording_table(i)); i++) {
+		if (has_table(table, version))
+			err = check_table(reader, find, table->name);
 	}
 	sqlite3_finalize(find);
 	return err;
@@ -266,13 +299,21 @@ static int read_meta(struct reader *reader, struct recording_info *info)
 	return 0;
 }
 
-static int read_tables(struct reader *reader, struct session *session)
+static bool is_wanted(const struct reader *reader, const struct table *table)
+{
+	return !reader->but_timeline || strncmp(table->name, "timeline", strlen("timeline")) != 0;
+}
+
+static int read_tables(struct reader *reader, struct session *session, int version)
 {
 	const struct table *table;
 	char what[128] = "a row";
 
 	for (int i = 0; (table = recording_table(i)); i++) {
-		int err = rows_read(reader->db, table, session, what, sizeof(what));
+		int err = SQLITE_OK;
+
+		if (has_table(table, version) && is_wanted(reader, table))
+			err = rows_read(reader->db, table, session, what, sizeof(what));
 
 		if (err == SQLITE_MISMATCH)
 			return refuse(reader, -EBADMSG, "%s is damaged: unexpected value in %s",
@@ -286,6 +327,31 @@ static int read_tables(struct reader *reader, struct session *session)
 static bool is_time(int64_t t_ns)
 {
 	return t_ns == UNKNOWN_NS || (t_ns >= 0 && t_ns <= INT64_MAX / 4);
+}
+
+/* What starts somewhere in the window and takes some time. */
+static bool is_span(int64_t start_ns, int64_t ns)
+{
+	return is_time(start_ns) && is_time(ns);
+}
+
+static bool is_timeline(const struct timeline *timeline)
+{
+	bool sound = true;
+
+	for (size_t i = 0; sound && i < timeline->n; i++)
+		sound = is_span(timeline->slices[i].start_ns, timeline->slices[i].ns);
+	for (size_t i = 0; sound && i < timeline->nrequests; i++) {
+		const struct timeline_request *request = &timeline->requests[i];
+
+		sound = is_span(request->issue_ns, request->device_ns) &&
+			is_time(request->queue_ns) && request->queue_ns <= request->issue_ns;
+	}
+	for (size_t i = 0; sound && i < timeline->nfaults; i++)
+		sound = is_span(timeline->faults[i].start_ns, timeline->faults[i].ns);
+	for (size_t i = 0; sound && i < timeline->ncalls; i++)
+		sound = is_span(timeline->calls[i].start_ns, timeline->calls[i].ns);
+	return sound;
 }
 
 /* Numbers that others use as an index or that must not overflow in a sum. */
@@ -302,11 +368,8 @@ static int check_session(struct reader *reader, const struct session *session)
 		if (!is_time(session->series.points[i].t_ns))
 			return damaged(reader, "a sample lies outside of all time");
 	}
-	for (size_t i = 0; i < session->timeline.n; i++) {
-		if (!is_time(session->timeline.slices[i].start_ns) ||
-		    !is_time(session->timeline.slices[i].ns))
-			return damaged(reader, "an interval lies outside of all time");
-	}
+	if (!is_timeline(&session->timeline))
+		return damaged(reader, "an event of its timeline lies outside of all time");
 	if (session->ncpu_holders && !session->cpu_holders_measured)
 		return damaged(reader, "it has holders of CPUs, which were not measured");
 	if (session->faults.series && session->faults.series->interval_ns <= 0)
@@ -314,10 +377,10 @@ static int check_session(struct reader *reader, const struct session *session)
 	return 0;
 }
 
-int recording_read(const char *path, struct session *session, struct recording_info *info,
-		   char error[RECORDING_LINE_SIZE])
+static int read_file(const char *path, bool but_timeline, struct session *session,
+		     struct recording_info *info, char error[RECORDING_LINE_SIZE])
 {
-	struct reader reader = {.path = path, .error = error};
+	struct reader reader = {.path = path, .but_timeline = but_timeline, .error = error};
 	int err;
 
 	error[0] = 0;
@@ -328,17 +391,31 @@ int recording_read(const char *path, struct session *session, struct recording_i
 	if (!err)
 		err = quick_check(&reader);
 	if (!err)
-		err = check_tables(&reader);
+		err = check_meta(&reader);
 	if (!err) {
 		sqlite3_set_authorizer(reader.db, allow, NULL);
 		err = read_meta(&reader, info);
 	}
 	if (!err)
-		err = read_tables(&reader, session);
+		err = check_tables(&reader, info->version);
+	if (!err)
+		err = read_tables(&reader, session, info->version);
 	if (!err)
 		err = check_session(&reader, session);
 	sqlite3_close(reader.db);
 	if (err)
 		session_free(session);
 	return err;
+}
+
+int recording_read(const char *path, struct session *session, struct recording_info *info,
+		   char error[RECORDING_LINE_SIZE])
+{
+	return read_file(path, false, session, info, error);
+}
+
+int recording_read_but_timeline(const char *path, struct session *session,
+				struct recording_info *info, char error[RECORDING_LINE_SIZE])
+{
+	return read_file(path, true, session, info, error);
 }

@@ -40,6 +40,11 @@ static const char *state_name(int value)
 	return slice_state_name((enum slice_state)value);
 }
 
+static const char *call_name(int value)
+{
+	return cuda_kind_name(value);
+}
+
 static const char *swap_name(int value)
 {
 	return swap_kind_name((enum swap_kind)value);
@@ -391,6 +396,33 @@ static const struct column timeline_columns[] = {
 	F(TS, waker),
 };
 
+#define TR struct timeline_request
+
+static const struct column request_columns[] = {
+	KNOWN(TR, issue_ns),
+	F(TR, queue_ns),
+	KNOWN(TR, device_ns),
+	KNOWN(TR, bytes),
+	F(TR, pid),
+	F(TR, tid),
+	ENUM("op", TR, op, op_name, BLOCK_OPS),
+	F(TR, device),
+};
+
+#define TF struct timeline_fault
+
+static const struct column timeline_fault_columns[] = {
+	KNOWN(TF, start_ns), KNOWN(TF, ns), KNOWN(TF, count), F(TF, pid), F(TF, tid), F(TF, major),
+};
+
+#define TC struct timeline_call
+
+static const struct column call_columns[] = {
+	KNOWN(TC, start_ns), KNOWN(TC, ns), KNOWN(TC, bytes),
+	F(TC, pid),	     F(TC, tid),    ENUM("kind", TC, kind, call_name, CUDA_KINDS),
+	F(TC, calls),
+};
+
 /* Far above what a run can give, so that a hostile file cannot take all memory. */
 #define ROWS_MAX 262144
 
@@ -449,6 +481,20 @@ static const struct table tables[] = {
 	 "a "
 	 "tid or the number of an interrupt, ended the sleep.",
 	 HEAP(timeline_columns, timeline.slices, timeline.n, TIMELINE_LIMIT)},
+	{"timeline_requests",
+	 "Each block request of the target that was issued and completed (--timeline), by the "
+	 "thread "
+	 "that submitted it; queue_ns lies before the issue, device_ns after it.",
+	 HEAP(request_columns, timeline.requests, timeline.nrequests, TIMELINE_LIMIT), .since = 2},
+	{"timeline_faults",
+	 "Page faults of each thread (--timeline): a major one when it was over, or several minor "
+	 "ones of about a millisecond.",
+	 HEAP(timeline_fault_columns, timeline.faults, timeline.nfaults, TIMELINE_LIMIT),
+	 .since = 2},
+	{"timeline_calls",
+	 "Each call of the CUDA driver library that was probed, the part in the window "
+	 "(--timeline); queries of a loop are one row. Kinds as in cuda_calls.",
+	 HEAP(call_columns, timeline.calls, timeline.ncalls, TIMELINE_LIMIT), .since = 2},
 	{"losses", "Counted losses: one row.", ONE(losses_columns)},
 	{"overhead", "What measuring took: one row.", ONE(overhead_columns)},
 };

@@ -64,6 +64,7 @@ struct table {
 	size_t max;	     /* rows at most */
 	/* The count may say more than there are rows. */
 	bool may_exceed;
+	int since; /* schema version that has it; 0: all have */
 	/* Offset of a pointer in the session: offsets above are in what that points to. 0 = none. */
 	size_t owner;
 };

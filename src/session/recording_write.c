@@ -14,6 +14,12 @@
 /* Rewritten with every batch; the series grow, and the rest stays as the first batch had it. */
 static const char *const snapshots[] = {"session", "targets", "tegra", "temps", "rails"};
 
+/* They only grow, and their rows stay as they are. */
+static const char *const timeline_tables[] = {"timeline", "timeline_requests", "timeline_faults",
+					      "timeline_calls"};
+
+#define TIMELINE_TABLES ((int)(sizeof(timeline_tables) / sizeof(timeline_tables[0])))
+
 struct recording {
 	sqlite3 *db;
 	char *path;
@@ -26,7 +32,7 @@ struct recording {
 	/* Of each series, what lies in the file. */
 	size_t tegra_points, host_points;
 	unsigned int tegra_merged, host_merged;
-	size_t timeline_slices;
+	size_t timeline_rows[TIMELINE_TABLES];
 
 	pthread_t syncer;
 	bool syncing;
@@ -76,7 +82,8 @@ static int fail(struct recording *recording, int err)
 	if (recording->in_transaction)
 		run(recording, "ROLLBACK");
 	recording->in_transaction = false;
-	recording->timeline_slices = SIZE_MAX; /* not known: all of it anew */
+	for (int i = 0; i < TIMELINE_TABLES; i++)
+		recording->timeline_rows[i] = SIZE_MAX; /* not known: all of it anew */
 	return code_of(err);
 }
 
@@ -296,11 +303,21 @@ static int extend(struct recording *recording, const struct table *table,
 /* So many a batch keep it short: meanwhile the ring that they come from fills. */
 #define TIMELINE_BATCH 20000
 
-/* What is there never changes. What a batch leaves is written in the end. */
+/* Its place among the tables of the timeline; -1: it is none. */
+static int timeline_table(const struct table *table)
+{
+	for (int i = 0; i < TIMELINE_TABLES; i++) {
+		if (!strcmp(table->name, timeline_tables[i]))
+			return i;
+	}
+	return -1;
+}
+
+/* What a batch leaves is written in the end. */
 static int extend_timeline(struct recording *recording, const struct table *table,
 			   const struct session *session, size_t limit)
 {
-	size_t n, from = recording->timeline_slices;
+	size_t n, *known = &recording->timeline_rows[timeline_table(table)], from = *known;
 	const char *rows = table_rows(table, session, &n);
 	int err = SQLITE_OK;
 
@@ -312,7 +329,7 @@ static int extend_timeline(struct recording *recording, const struct table *tabl
 		n = from + limit;
 	if (!err)
 		err = rows_insert(recording->db, table, rows, from, n);
-	recording->timeline_slices = n;
+	*known = n;
 	return err;
 }
 
@@ -338,7 +355,7 @@ static int write_batch(struct recording *recording, const struct session *sessio
 		else if (!strcmp(table->name, "host_points"))
 			err = extend(recording, table, session, session->host_series.merged,
 				     &recording->host_merged, &recording->host_points);
-		else if (!strcmp(table->name, "timeline"))
+		else if (timeline_table(table) >= 0)
 			err = extend_timeline(recording, table, session, TIMELINE_BATCH);
 		else if (!strcmp(table->name, "threads")
 				 ? with_threads
@@ -373,7 +390,7 @@ static int write_whole(struct recording *recording, const struct session *sessio
 	int err = begin(recording);
 
 	for (int i = 0; !err && (table = recording_table(i)); i++)
-		err = !strcmp(table->name, "timeline")
+		err = timeline_table(table) >= 0
 			      ? extend_timeline(recording, table, session, SIZE_MAX)
 			      : replace(recording, table, session);
 	if (!err)

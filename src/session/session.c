@@ -113,7 +113,7 @@ void session_free(struct session *session)
 	free(session->threads);
 	free(session->cpus);
 	free(session->cpu_holders);
-	free(session->timeline.slices);
+	timeline_free(&session->timeline);
 	pressure_free(&session->pressure);
 	series_free(&session->series);
 	host_series_free(&session->host_series);
@@ -172,6 +172,17 @@ struct thread_account *session_add_thread(struct session *session)
 	rows += session->nthreads++;
 	thread_account_init(rows);
 	return rows;
+}
+
+bool session_keeps_timeline(const struct session *session)
+{
+	return session->losses.timeline_lost != UNKNOWN_COUNT;
+}
+
+void session_add_timeline_lost(struct session *session, uint64_t events)
+{
+	if (session_keeps_timeline(session))
+		session->losses.timeline_lost += (int64_t)events;
 }
 
 struct wait_edge *session_add_edge(struct session *session)

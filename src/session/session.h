@@ -238,7 +238,7 @@ struct session_losses {
 	int64_t block_dropped;	  /* requests or rows that a full or busy table did not take */
 	int64_t samples_dropped;
 	int64_t faults_dropped; /* faults whose mapping was not kept; they are counted */
-	int64_t timeline_lost;	/* intervals not in the timeline; unknown without one */
+	int64_t timeline_lost;	/* events not in the timeline; unknown without one */
 	int64_t tegra_rejected;
 	int64_t identity_violations; /* threads whose sums differ from wall; must be 0 */
 };
@@ -342,6 +342,10 @@ int64_t thread_identity_error_ns(const struct thread_account *thread);
 
 /* Add `from` to a row: times, counts and histogram; unknown swallows known. */
 void thread_account_merge(struct thread_account *into, const struct thread_account *from);
+
+/* Whether there is a timeline to add to; and more that it lacks, of a probe's own count. */
+bool session_keeps_timeline(const struct session *session);
+void session_add_timeline_lost(struct session *session, uint64_t events);
 
 /* Zeroed but for `stack` = -1, valid until the next is added; NULL when out of memory. */
 struct wait_edge *session_add_edge(struct session *session);

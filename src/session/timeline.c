@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define FIRST_SLICES 4096
+#define FIRST_ROWS 4096
 
 const char *slice_state_name(enum slice_state state)
 {
@@ -29,64 +29,65 @@ const char *slice_state_title(enum slice_state state)
 	return (unsigned int)state < SLICE_STATES ? titles[state] : "?";
 }
 
-/* Full at FIRST_SLICES, then at each power of two. */
-bool timeline_add(struct timeline *timeline, const struct timeline_slice *slice)
+static size_t bytes_of(const struct timeline *timeline)
 {
-	size_t n = timeline->n;
-
-	if (n == 0 || (n >= FIRST_SLICES && (n & (n - 1)) == 0)) {
-		struct timeline_slice *more =
-			reallocarray(timeline->slices, n ? 2 * n : FIRST_SLICES, sizeof(*more));
-
-		if (!more)
-			return false;
-		timeline->slices = more;
-	}
-	timeline->slices[timeline->n++] = *slice;
-	return true;
+	return timeline->n * sizeof(*timeline->slices) +
+	       timeline->nrequests * sizeof(*timeline->requests) +
+	       timeline->nfaults * sizeof(*timeline->faults) +
+	       timeline->ncalls * sizeof(*timeline->calls);
 }
 
-static int compare(int64_t a, int64_t b)
+/*
+ * The rows with room for one more, which are full at FIRST_ROWS, then at each power of two; NULL,
+ * and the old ones stay, when there is to be none.
+ */
+static void *with_room(struct timeline *timeline, void *rows, size_t n, size_t size)
 {
-	return (a > b) - (a < b);
+	if (n >= TIMELINE_LIMIT ||
+	    (timeline->limit_bytes && bytes_of(timeline) + size > timeline->limit_bytes))
+		rows = NULL;
+	else if (n == 0 || (n >= FIRST_ROWS && (n & (n - 1)) == 0))
+		rows = reallocarray(rows, n ? 2 * n : FIRST_ROWS, size);
+	if (!rows)
+		timeline->left_out++;
+	return rows;
 }
 
-static int by_thread_and_time(const void *a, const void *b, void *slices)
-{
-	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
-	const struct timeline_slice *x = (const struct timeline_slice *)slices + first;
-	const struct timeline_slice *y = (const struct timeline_slice *)slices + second;
-	int order = compare(x->pid, y->pid);
+#define ADD(timeline, rows, n, row)                                                           \
+	do {                                                                                  \
+		void *grown_ =                                                                \
+			with_room(timeline, (timeline)->rows, (timeline)->n, sizeof(*(row))); \
+		if (!grown_)                                                                  \
+			return;                                                               \
+		(timeline)->rows = grown_;                                                    \
+		(timeline)->rows[(timeline)->n++] = *(row);                                   \
+	} while (0)
 
-	if (!order)
-		order = compare(x->tid, y->tid);
-	if (!order)
-		order = compare(x->start_ns, y->start_ns);
-	return order ? order : compare(first, second);
+void timeline_add_slice(struct timeline *timeline, const struct timeline_slice *slice)
+{
+	ADD(timeline, slices, n, slice);
 }
 
-static bool overlaps(const struct timeline_slice *before, const struct timeline_slice *slice)
+void timeline_add_request(struct timeline *timeline, const struct timeline_request *request)
 {
-	return before->pid == slice->pid && before->tid == slice->tid &&
-	       slice->start_ns < before->start_ns + before->ns;
+	ADD(timeline, requests, nrequests, request);
 }
 
-uint32_t *timeline_order(const struct timeline *timeline, size_t *n)
+void timeline_add_fault(struct timeline *timeline, const struct timeline_fault *fault)
 {
-	const struct timeline_slice *slices = timeline->slices;
-	uint32_t *order = reallocarray(NULL, timeline->n, sizeof(*order));
+	ADD(timeline, faults, nfaults, fault);
+}
 
-	*n = 0;
-	if (!order || !timeline->n) {
-		free(order);
-		return NULL;
-	}
-	for (size_t i = 0; i < timeline->n; i++)
-		order[i] = (uint32_t)i;
-	qsort_r(order, timeline->n, sizeof(*order), by_thread_and_time, timeline->slices);
-	for (size_t i = 0; i < timeline->n; i++) {
-		if (!*n || !overlaps(&slices[order[*n - 1]], &slices[order[i]]))
-			order[(*n)++] = order[i];
-	}
-	return order;
+void timeline_add_call(struct timeline *timeline, const struct timeline_call *call)
+{
+	ADD(timeline, calls, ncalls, call);
+}
+
+void timeline_free(struct timeline *timeline)
+{
+	free(timeline->slices);
+	free(timeline->requests);
+	free(timeline->faults);
+	free(timeline->calls);
+	*timeline = (struct timeline){0};
 }

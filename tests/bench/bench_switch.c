@@ -29,6 +29,8 @@
 #define MAX_ROUNDS     64
 #define PEER_SETTLE_MS 1500
 #define OWN_SETTLE_MS  20
+/* Nobody reads it: for 1.6 million events, three a switch. */
+#define RING_BYTES (64u << 20)
 
 struct config {
 	const char *name;
@@ -37,6 +39,7 @@ struct config {
 	void (*stop)(struct config *config);
 	enum rung rung;
 	bool traced;
+	bool timeline;
 	const char *peers[3];
 	int settle_ms;
 	void *handle;
@@ -164,7 +167,11 @@ static void stop_empty_tracepoint(struct config *config)
 
 static bool start_tracer(struct config *config)
 {
-	struct tracer_options options = {.rung = config->rung, .follow_children = true};
+	struct tracer_options options = {
+		.rung = config->rung,
+		.follow_children = true,
+		.timeline_bytes = config->timeline ? RING_BYTES : 0,
+	};
 	struct capability capability = {};
 	struct tracer *tracer = NULL;
 	char reason[256] = "";
@@ -235,6 +242,13 @@ static struct config configs[] = {
 	 .stop = stop_tracer,
 	 .rung = RUNG_BTF,
 	 .traced = true},
+	{.name = "tegratrace btf, traced, timeline",
+	 .floor = "3 empty programs, btf",
+	 .start = start_tracer,
+	 .stop = stop_tracer,
+	 .rung = RUNG_BTF,
+	 .traced = true,
+	 .timeline = true},
 	{.name = "tegratrace btf, untraced",
 	 .floor = "3 empty programs, btf",
 	 .start = start_tracer,
@@ -249,6 +263,13 @@ static struct config configs[] = {
 	 .stop = stop_tracer,
 	 .rung = RUNG_TRACEPOINT,
 	 .traced = true},
+	{.name = "tegratrace tracepoint, traced, timeline",
+	 .floor = "3 empty programs, tracepoint",
+	 .start = start_tracer,
+	 .stop = stop_tracer,
+	 .rung = RUNG_TRACEPOINT,
+	 .traced = true,
+	 .timeline = true},
 	{.name = "tegratrace tracepoint, untraced",
 	 .floor = "3 empty programs, tracepoint",
 	 .start = start_tracer,

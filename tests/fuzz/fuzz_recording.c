@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "report/chrome.h"
 #include "report/json.h"
 #include "report/json_series.h"
 #include "report/text.h"
@@ -150,6 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	report_text_write(null, &session, &verdict, &options);
 	json_decref(report_json(&session, &verdict));
 	json_decref(json_series(&session, &verdict));
+	report_chrome_write(null, &session, &verdict);
 	session_free(&session);
 	return 0;
 }

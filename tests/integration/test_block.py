@@ -3,6 +3,7 @@
 Block I/O against fio's own report and the kernel's own books of the device. The device is a loop
 device over a file on a real disk: only the test uses it, so its books are exact.
 """
+import collections
 import contextlib
 import json
 import os
@@ -17,6 +18,7 @@ import pytest
 
 from harness import (LIMIT, background, fd_links, identity_errors, parse_report, run_tool, runq_ns,
                      wait_for)
+from traces import chrome_async, parent, read_perfetto, title
 
 NEEDS_BPF = True
 
@@ -96,10 +98,14 @@ def trace(folder, rung, *command, options=()):
 
 def fio(folder, rung, disk, *args):
     """fio traced on the bare device; the result, and fio's own account."""
+    return trace_fio(folder, rung, disk, (), *args)
+
+
+def trace_fio(folder, rung, disk, options, *args):
     out = folder / "fio.json"
     result = trace(folder, rung, "fio", "--name=job", f"--filename={disk.path}", f"--size={SIZE}",
                    "--direct=1", "--allow_mounted_write=1", "--randrepeat=1", "--invalidate=0",
-                   "--output-format=json", f"--output={out}", *args)
+                   "--output-format=json", f"--output={out}", *args, options=options)
     text = out.read_text()
     return result, json.loads(text[text.index("{"):])["jobs"]
 
@@ -325,6 +331,68 @@ def test_writeback_is_no_threads(disk, mounted, rung, tmp_path_factory):
     assert 13 * MIB <= total(rows(result.report, disk, "write", "other"), "bytes")
     assert total(rows(result.report, disk, "write", "target"), "bytes") < MIB
     assert threads_io(result.report, "write_bytes") < MIB
+
+
+def op_and_device(trace, told):
+    return told.name, title(trace, told.track)
+
+
+def block_sums(trace):
+    """By operation and device: requests, bytes, ns in the device, and in the queue before it."""
+    sums = collections.defaultdict(collections.Counter)
+    lanes = [told for told in trace.slices if parent(trace, told.track) and
+             title(trace, parent(trace, told.track)) == "Block I/O"]
+    inside = {(told.track, told.start_ns + told.ns): told for told in lanes if told.inside}
+    for told in lanes:
+        if told.inside:
+            assert told.name == "in the device" and told.inside == 1
+            continue
+        device_ns = inside.pop((told.track, told.start_ns + told.ns)).ns
+        facts = told.facts
+        assert facts["device_ns"] == device_ns
+        assert facts["queue_ns"] == told.ns - device_ns
+        sums[op_and_device(trace, told)].update(
+            count=1, bytes=facts["bytes"], device_ns=device_ns, queue_ns=told.ns - device_ns)
+        if told.name in ("read", "write"):
+            sums[facts["tid"]].update(io_ns=told.ns)
+    assert not inside
+    return sums
+
+
+def test_timeline_adds_up_to_the_histograms(disk, rung, tmp_path):
+    """
+    Of a command from its start: every request lies inside the window. Deep, so that lanes are many.
+    Where the kernel skipped a completion, neither has its delay; counts and bytes are of the issue.
+    """
+    files = {form: tmp_path / form for form in ("perfetto", "chrome", "run.ttr")}
+    result, _ = trace_fio(tmp_path, rung, disk, ("--timeline", "--perfetto", files["perfetto"],
+                                                 "--chrome", files["chrome"], "-o",
+                                                 files["run.ttr"]),
+                          "--rw=randrw", "--rwmixread=50", "--bs=16k", "--ioengine=libaio",
+                          "--iodepth=16", "--number_ios=1009", "--fsync=37")
+    assert result.losses["timeline_lost"] == 0
+    told = read_perfetto(files["perfetto"])
+    sums, mine = block_sums(told), [row for row in result.report["block"]
+                                    if row["submitter"] == "target"]
+    for row in mine:
+        of_row = sums[row["op"], row["device"]]
+        assert (of_row["count"], of_row["device_ns"], of_row["queue_ns"]) == (
+            row["device_lat"]["count"], row["device_lat"]["sum_ns"], row["queue"]["sum_ns"]), row
+        skipped = row["count"] - row["device_lat"]["count"]
+        assert of_row["bytes"] == row["bytes"] or (skipped and of_row["bytes"] < row["bytes"])
+        assert 2 * skipped < row["count"] or row["count"] < 100
+    assert {"read", "write", "flush"} <= {row["op"] for row in mine}
+    for row in result.rows:
+        if row["tid"]:
+            assert sums[row["tid"]]["io_ns"] == row["io"]["queue_ns"] + row["io"]["device_ns"]
+    asynchronous = chrome_async(files["chrome"], "block")
+    assert sum(event.ns for event in asynchronous if event.inside) == \
+        total(mine, "device_lat", "sum_ns")
+    assert sum(event.ns for event in asynchronous if not event.inside) == \
+        total(mine, "device_lat", "sum_ns") + total(mine, "queue", "sum_ns")
+    again = run_tool("report", files["run.ttr"], "--perfetto", tmp_path / "again")
+    assert again.status == 0 and (tmp_path / "again").read_bytes() == \
+        files["perfetto"].read_bytes()
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 Calls of the CUDA driver library, here the stand-in of tests/workloads/fakecuda: known numbers of
 calls, and waits whose length the workload takes itself.
 """
+import collections
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from harness import (BUILD, Load, Trace, background, identity_errors, in_mounts, parse_json,
                      parse_report, run_tool, runq_ns, trace_load, wait_for, workload)
+from traces import chrome_async, parent, read_perfetto, title
 
 NEEDS_BPF = True
 
@@ -26,7 +28,8 @@ WAITS_ONLY = ("events=0", "ctx=0", "polls=0", "htod=0", "dtoh=0", "copies=0", "l
               "graphs=0", "waits=0")
 
 # A virtual machine that drops scheduler events puts a spin off by up to a tenth now and then.
-FULL_ONLY = ("test_spinning_is_told_from_sleeping",)
+FULL_ONLY = ("test_spinning_is_told_from_sleeping",
+             "test_timeline_that_is_full_costs_the_sums_nothing")
 
 
 def environment(folder, wait="blocking", path=FOLDER, **more):
@@ -119,6 +122,65 @@ def test_spinning_is_told_from_sleeping(both, rung, wait):
             assert in_sync_ns < 0.05 * row["cuda"]["sync_ns"]
         else:
             assert in_sync_ns > 0.4 * row["cuda"]["sync_ns"]  # two threads and the machine's load
+
+
+def call_sums(trace):
+    """By thread and by kind: calls, their ns and bytes; those of a thread never at once."""
+    sums = collections.defaultdict(collections.Counter)
+    for told in trace.slices:
+        if title(trace, told.track) != "CUDA calls":
+            continue
+        assert told.inside == 0
+        tid = title(trace, parent(trace, told.track))
+        for key in (tid, told.name), (None, told.name):
+            sums[key].update(calls=told.facts.get("calls", 1), events=1, ns=told.ns,
+                             bytes=told.facts.get("bytes", 0))
+    return sums
+
+
+SYMBOLS = {"stream_sync": "cuStreamSynchronize", "ctx_sync": "cuCtxSynchronize",
+           "event_sync": "cuEventSynchronize", "copy_sync": "cuMemcpy", "query": "cuStreamQuery",
+           "launch": "cuLaunchKernel", "graph_launch": "cuGraphLaunch",
+           "copy_async": "cuMemcpyAsync", "other": "other calls"}
+WAIT_SYMBOLS = ("cuStreamSynchronize", "cuCtxSynchronize", "cuEventSynchronize", "cuMemcpy")
+
+
+def test_timeline_adds_up_to_the_calls(tmp_path, rung):
+    """Also those that a thread's end or the window's cut. A loop of queries is one slice."""
+    files = {form: tmp_path / form for form in ("perfetto", "chrome", "run.ttr")}
+    result = run(tmp_path, rung, "threads=2", "jumps=3", "doomed=2",
+                 options=(*ALL, "--timeline", "--perfetto", str(files["perfetto"]), "--chrome",
+                          str(files["chrome"]), "-o", str(files["run.ttr"])))
+    assert result.losses["timeline_lost"] == 0 and result.report["cuda"]["cut"] == 4
+    sums = call_sums(read_perfetto(files["perfetto"]))
+    for name, kind in result.report["cuda"]["calls"].items():
+        told = sums[None, SYMBOLS[name]]
+        assert told["calls"] == kind["calls"] > 0, name
+        assert told["ns"] == kind["ns"], name
+        assert kind["bytes"] in (told["bytes"], None)
+    for row in result.rows:
+        if row["tid"]:
+            assert sum(sums[row["tid"], symbol]["ns"] for symbol in WAIT_SYMBOLS) == \
+                row["cuda"]["sync_ns"]
+    assert sums[None, "cuStreamQuery"]["events"] < 50 < sums[None, "cuStreamQuery"]["calls"]
+    calls_told = chrome_async(files["chrome"], "cuda")
+    assert sum(event.facts.get("calls", 1) for event in calls_told) == \
+        sum(kind["calls"] for kind in result.report["cuda"]["calls"].values())
+    assert sum(event.ns for event in calls_told if event.name == "cuStreamSynchronize") == \
+        result.report["cuda"]["calls"]["stream_sync"]["ns"]
+    again = run_tool("report", files["run.ttr"], "--chrome", tmp_path / "again")
+    assert again.status == 0 and (tmp_path / "again").read_bytes() == files["chrome"].read_bytes()
+
+
+def test_timeline_that_is_full_costs_the_sums_nothing(tmp_path, rung):
+    result = run(tmp_path, rung, "launches=40009", options=(*ALL, "--timeline=1", "--perfetto",
+                                                            str(tmp_path / "perfetto")))
+    assert not counts_differ(result, ["infer-0"])
+    assert result.losses["timeline_lost"] > 40009 - 1_000_000 // 40
+    assert not identity_errors(result.report)
+    sums = call_sums(read_perfetto(tmp_path / "perfetto"))
+    kept = sum(told["events"] for (tid, _), told in sums.items() if tid is None)
+    assert 0 < kept < 1_000_000 // 40
 
 
 def test_text_names_the_wait(tmp_path, rung):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Page faults by thread and mapping. Truth: prime numbers of pages, each touched once."""
+import collections
 import contextlib
 import os
 import subprocess
@@ -7,6 +8,7 @@ import subprocess
 import pytest
 
 from harness import trace_load
+from traces import read_perfetto, title
 
 ANON, COPIED, COLD = 1009, 499, 211
 KINDS = ("anon", "copied", "cold", "swapped")
@@ -18,7 +20,8 @@ def faulted(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("faults")
     file = f"{folder}/data.bin"
     return trace_load(folder, request.param, "fault_load", "secs=2", f"anon={ANON}",
-                      f"copied={COPIED}", f"cold={COLD}", f"file={file}"), file
+                      f"copied={COPIED}", f"cold={COLD}", f"file={file}",
+                      options=("--timeline", "--perfetto", f"{folder}/perfetto")), file
 
 
 def sites(result, comm, **wanted):
@@ -65,6 +68,32 @@ def test_totals_and_series(faulted):
     for key in ("minor", "major"):
         assert total(faults["sites"], key) == faults[key] == sum(faults["series"][key])
     assert faulted[0].losses["faults_dropped"] == 0
+
+
+def test_timeline_adds_up_to_the_counts(faulted):
+    """Major faults one by one, with what was slept in each on btf; minor ones gathered."""
+    result, file = faulted
+    assert result.losses["timeline_lost"] == 0
+    trace = read_perfetto(os.path.dirname(file) + "/perfetto")
+    told = {title(trace, one.track): collections.Counter() for one in trace.instants}
+    waits = collections.defaultdict(list)
+    for one in trace.instants:
+        if one.name == "Minor faults":
+            told[title(trace, one.track)]["minor"] += one.facts["count"]
+        elif one.name == "Major fault":
+            told[title(trace, one.track)]["major"] += 1
+            waits[title(trace, one.track)].append(one.facts.get("wait_ns"))
+    for comm in KINDS:
+        row = result.row(comm)
+        for key in ("minor", "major"):
+            assert told[row["tid"]][key] == row["faults"][key]
+    cold = result.row("cold")
+    known = [ns for ns in waits[cold["tid"]] if ns is not None]
+    if result.report["capability"]["rung"] == "btf":
+        slept_ns = sum(cold["wait"].values()) - cold["wait"]["thread"]  # before its go, and after
+        assert len(known) > 0.8 * COLD and 0.8 * slept_ns < sum(known) <= slept_ns
+    else:
+        assert not known
 
 
 def test_memory_given_back(tmp_path):

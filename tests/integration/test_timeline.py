@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The timeline and the traces made of it, read by protoc and json, against the accounts."""
 import collections
-import json
 import os
-import re
-import shutil
 import signal
-import subprocess
 
 import pytest
 
-from harness import FAKE_TEGRASTATS, LIMIT, Load, Trace, identity_errors, run_tool, switches
+from harness import FAKE_TEGRASTATS, Load, Trace, identity_errors, run_tool, switches
+from traces import chrome_events, one, read_perfetto, title, us_in_ns
 
 PARTS = {"Running": "oncpu_ns", "Runnable": "runq_wake_ns",
          "Runnable (Preempted)": "runq_preempt_ns", "Sleeping": "offcpu_ns",
          "Stopped": "stopped_ns", "Unknown": "unknown_ns"}
 BPF_RUNGS = ("btf", "tracepoint")
-BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 
 # Half a minute of traces.
 FULL_ONLY = True
@@ -66,17 +62,6 @@ def check_sums(result, sums):
     assert exact
 
 
-def us_in_ns(text):
-    us, ns = text.split(".")
-    assert len(ns) == 3
-    return int(us) * 1000 + int(ns)
-
-
-def chrome_events(path):
-    with open(path, encoding="utf-8") as file:
-        return json.load(file, parse_float=str)["traceEvents"]
-
-
 def test_chrome_slices_add_up_to_the_accounts(demo):
     result, paths = demo
     sums = collections.defaultdict(collections.Counter)
@@ -101,105 +86,55 @@ def test_chrome_flows_begin_and_end(demo):
         assert (start, finish) == ("s", "f") and at == when
 
 
-def decode(path):
-    """Packets by the public numbers of their fields: protoc without any description."""
-    if not shutil.which("protoc"):
-        pytest.skip("no protoc to read it with: apt-get install protobuf-compiler")
-    with open(path, "rb") as file:
-        text = subprocess.run(["protoc", "--decode_raw"], stdin=file, check=True,
-                              capture_output=True, timeout=LIMIT).stdout.decode()
-    stack = [[]]
-    for line in text.splitlines():
-        opens = re.fullmatch(r" *(\d+) \{", line)
-        value = re.fullmatch(r" *(\d+): (.*)", line)
-        if opens:
-            inner = []
-            stack[-1].append((int(opens[1]), inner))
-            stack.append(inner)
-        elif value:
-            stack[-1].append((int(value[1]), value[2]))
-        else:
-            assert line.strip() == "}"
-            stack.pop()
-    assert len(stack) == 1 and all(number == 1 for number, _ in stack[0])
-    return [packet for _, packet in stack[0]]
+@pytest.fixture(name="trace")
+def fixture_trace(demo):
+    return read_perfetto(demo[1]["perfetto"])
 
 
-def one(message, number, default=None):
-    found = [value for field, value in message if field == number]
-    assert len(found) <= 1
-    return found[0] if found else default
+def states(trace):
+    """Those of the threads' own tracks."""
+    return [told for told in trace.slices if one(trace.tracks[told.track], 4)]
 
 
-def tracks_and_events(packets):
-    tracks, names, events = {}, {}, []
-    for packet in packets:
-        assert one(packet, 10) == "1"
-        track, event, interned = one(packet, 60), one(packet, 11), one(packet, 12)
-        if track:
-            assert one(track, 1) not in tracks
-            tracks[one(track, 1)] = track
-        for _, name in interned or ():
-            names[one(name, 1)] = one(name, 2).strip('"')
-        if event:
-            assert one(event, 11) in tracks  # described before it is used
-            events.append((int(one(packet, 8)), event))
-    return tracks, names, events
-
-
-def test_perfetto_balance_order_and_sums(demo):
-    result, paths = demo
-    tracks, names, events = tracks_and_events(decode(paths["perfetto"]))
-    times = [at for at, _ in events]
-    assert times == sorted(times) and times[0] >= result.report["window"]["start_ns"]
-    assert times[-1] <= result.report["window"]["end_ns"]
-    open_at, sums = {}, collections.defaultdict(collections.Counter)
-    for at, event in events:
-        track, kind = one(event, 11), int(one(event, 9))
-        if kind == BEGIN:
-            assert track not in open_at
-            open_at[track] = at, names[one(event, 10)]
-        elif kind == END:
-            begun, name = open_at.pop(track)
-            tid = int(one(one(tracks[track], 4), 2))
-            sums[tid][part_of(name)] += at - begun
-    assert not open_at
+def test_perfetto_balance_order_and_sums(demo, trace):
+    result, _ = demo
+    window = result.report["window"]
+    everything = trace.slices + trace.instants + trace.counters
+    assert min(told.start_ns for told in everything) >= window["start_ns"]
+    assert max(told.start_ns + (told.ns or 0) for told in everything) <= window["end_ns"]
+    sums = collections.defaultdict(collections.Counter)
+    for told in states(trace):
+        assert told.inside == 0  # no two states at once
+        sums[title(trace, told.track)][part_of(told.name)] += told.ns
     check_sums(result, sums)
 
 
-def test_perfetto_tracks_hang_together(demo):
-    result, paths = demo
-    tracks, _, events = tracks_and_events(decode(paths["perfetto"]))
-    processes = {uuid: one(one(track, 3), 1) for uuid, track in tracks.items() if one(track, 3)}
-    threads = {uuid: track for uuid, track in tracks.items() if one(track, 4)}
+def test_perfetto_tracks_hang_together(demo, trace):
+    result, _ = demo
+    processes = {uuid: one(one(track, 3), 1) for uuid, track in trace.tracks.items()
+                 if one(track, 3)}
+    threads = {uuid: track for uuid, track in trace.tracks.items() if one(track, 4)}
     for track in threads.values():
         assert processes[one(track, 5)] == one(one(track, 4), 1)  # its process is its parent
     assert {row["tid"] for row in result.rows if row["tid"]} <= \
         {int(one(one(track, 4), 2)) for track in threads.values()}
-    counted = {one(event, 11) for _, event in events if one(event, 9) == str(COUNTER)}
-    titles = {one(tracks[uuid], 2).strip('"') for uuid in counted}
-    assert {"GPU load", "GPU clock", "EMC load", "Input power", "Hottest zone"} <= titles
-    assert all(one(tracks[uuid], 8) for uuid in counted)
-    verdicts = [one(event, 23).strip('"') for _, event in events
-                if one(event, 9) == str(INSTANT) and
-                one(tracks[one(event, 11)], 2, "") == '"Verdict"']
-    assert verdicts == [result.report["verdict"]["class"]]
+    counted = {told.track for told in trace.counters}
+    assert {"GPU load", "GPU clock", "EMC load", "Input power", "Hottest zone"} <= \
+        {title(trace, uuid) for uuid in counted}
+    assert all(one(trace.tracks[uuid], 8) for uuid in counted)
+    verdicts = [told for told in trace.instants if title(trace, told.track) == "Verdict"]
+    assert [told.name for told in verdicts] == [result.report["verdict"]["class"]]
+    assert verdicts[0].facts["timeline_lost"] == 0
 
 
-def test_perfetto_flows_lead_from_a_running_thread_to_a_runnable_one(demo):
-    _, paths = demo
-    _, names, events = tracks_and_events(decode(paths["perfetto"]))
-    flows = {}
-    for at, event in events:
-        flow = one(event, 47)
-        if flow and flow not in flows:
-            assert one(event, 9) == str(INSTANT)
-            flows[flow] = at, one(event, 11)
-        elif flow:
-            begun, waker = flows.pop(flow)
-            assert names[one(event, 10)] == "Runnable"
-            assert begun == at and waker != one(event, 11)
-    assert not flows
+def test_perfetto_flows_lead_from_a_running_thread_to_a_runnable_one(trace):
+    wakes = {told.flow: told for told in trace.instants if told.flow}
+    assert wakes and {told.name for told in wakes.values()} == {"wakes"}
+    woken = [told for told in trace.slices if told.flow]
+    assert {told.flow for told in woken} == set(wakes) and len(woken) == len(wakes)
+    for told in woken:
+        assert told.name == "Runnable" and told.start_ns == wakes[told.flow].start_ns
+        assert told.track != wakes[told.flow].track
 
 
 def test_the_recording_gives_the_same_traces(demo, tmp_path):
@@ -254,8 +189,8 @@ def test_a_full_ring_is_counted_and_costs_nothing_else(rung, tmp_path):
 
 def test_the_memory_allowed_is_kept(tmp_path):
     with Load(tmp_path, "pingpong", "count=20000") as load:
-        with Trace(tmp_path, "-p", str(load.pid), "--timeline=1", "--chrome",
-                   tmp_path / "chrome") as trace:
+        with Trace(tmp_path, "-p", str(load.pid), "--timeline=1", "--without", "block,faults,cuda",
+                   "--chrome", tmp_path / "chrome") as trace:
             trace.wait_attached()
             load.go()
             load.wait_done()
@@ -272,5 +207,18 @@ def test_rungs_without_it_say_so(rung, tmp_path):
             load.go()
             load.wait_done()
             result = trace.stop()
-    missing = {entry["what"] for entry in result.report["capability"]["missing"]}
-    assert "timeline" in missing
+    missing = {entry["what"]: entry["why"] for entry in result.report["capability"]["missing"]}
+    assert "intervals, block requests, faults or CUDA calls" in missing["timeline"]
+
+
+def test_probes_that_are_off_have_no_events(tmp_path):
+    with Load(tmp_path, "demo_pipeline", "secs=1", "reads=1") as load:
+        with Trace(tmp_path, "-p", str(load.pid), "--timeline", "--without", "block,faults,cuda",
+                   "--chrome", tmp_path / "chrome", "-o", tmp_path / "run.ttr") as trace:
+            trace.wait_attached()
+            load.go()
+            load.wait_done()
+            result = trace.stop()
+    assert result.losses["timeline_lost"] == 0
+    categories = {event.get("cat") for event in chrome_events(tmp_path / "chrome")}
+    assert "state" in categories and not categories & {"block", "cuda", "fault"}

@@ -143,6 +143,8 @@ static void fill_session(struct session *session)
 	session->cuda.feeder_kind = 4;
 	session->faults.series->interval_ns = 1000;
 	session->cpu_holders_measured = true;
+	for (size_t i = 0; i < session->timeline.nrequests; i++)
+		session->timeline.requests[i].queue_ns = i ? (int64_t)i : UNKNOWN_NS;
 	for (size_t i = 0; i < session->series.n; i++)
 		session->series.points[i].t_ns = (int64_t)i * 1000;
 }

@@ -31,6 +31,16 @@ static struct tt_block_row rows[TT_BLOCK_OPS][2];
 static struct tt_block_io slot_io[SLOT + 1];
 static struct tt_block_losses losses;
 
+/* What the timeline is told of requests. */
+static struct told {
+	__u64 requests, bytes, device_ns, queued, queue_ns;
+} told[TT_BLOCK_OPS][2];
+
+static void tell(const struct tt_block_event *e, const struct tt_block_request *r, __u64 now,
+		 __u64 begin);
+
+#define TT_KEEP_REQUEST tell
+
 static struct tt_block_request *block_find(const struct tt_block_key *key)
 {
 	for (int i = 0; i < KEPT; i++) {
@@ -86,6 +96,21 @@ static struct tt_block_losses *block_losses(void)
 
 #include "block_state.h"
 
+static void tell(const struct tt_block_event *e, const struct tt_block_request *r, __u64 now,
+		 __u64 begin)
+{
+	struct told *t = &told[e->op][r->slot != 0];
+
+	assert_true(!r->slot || r->tgid == TID + 1000);
+	t->requests++;
+	t->bytes += r->bytes;
+	t->device_ns += tt_block_since(r->t_issue_ns, now);
+	if (!tt_block_queued_inside(r, begin))
+		return;
+	t->queued++;
+	t->queue_ns += tt_block_since(r->t_queue_ns, r->t_issue_ns);
+}
+
 static int clear(void **state)
 {
 	(void)state;
@@ -93,6 +118,7 @@ static int clear(void **state)
 	memset(rows, 0, sizeof(rows));
 	memset(slot_io, 0, sizeof(slot_io));
 	memset(&losses, 0, sizeof(losses));
+	memset(told, 0, sizeof(told));
 	return 0;
 }
 
@@ -109,14 +135,14 @@ static void queue(__u64 now, const char *rwbs, __u64 sector, __u32 bytes)
 {
 	struct tt_block_event e = event(rwbs, sector, bytes);
 
-	tt_block_queued(&e, now, SLOT, TID);
+	tt_block_queued(&e, now, SLOT, TID, TID + 1000);
 }
 
 static void queue_other(__u64 now, const char *rwbs, __u64 sector, __u32 bytes)
 {
 	struct tt_block_event e = event(rwbs, sector, bytes);
 
-	tt_block_queued(&e, now, 0, 300);
+	tt_block_queued(&e, now, 0, 300, 300);
 }
 
 static void issue(__u64 now, const char *rwbs, __u64 sector, __u32 bytes)
@@ -164,6 +190,13 @@ static void expect_row(int op, bool target, __u64 count, __u64 bytes, __u64 queu
 	assert_int_equal(row->queue.sum_ns, queue_ns);
 	assert_int_equal(row->device.sum_ns, device_ns);
 	assert_int_equal(row->device.count, delays);
+	/* of a request, all that its row was given */
+	assert_int_equal(told[op][target].requests, delays);
+	assert_int_equal(told[op][target].device_ns, device_ns);
+	assert_int_equal(told[op][target].queued, row->queue.count);
+	assert_int_equal(told[op][target].queue_ns, queue_ns);
+	if (delays == count)
+		assert_int_equal(told[op][target].bytes, bytes);
 }
 
 static void expect_nothing_else(__u64 unmatched)

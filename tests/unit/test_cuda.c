@@ -328,6 +328,7 @@ static void a_call_is_cut(void **state)
 					   .bytes = 7,
 					   .kind = TT_CUDA_COPY_SYNC}};
 	struct tt_cuda cuda = in_call;
+	struct timeline_call event;
 
 	(void)state;
 	assert_true(cuda_cut_call(&cuda, &alive, 1000, 2000, 130));
@@ -335,10 +336,19 @@ static void a_call_is_cut(void **state)
 	assert_int_equal(cuda.sum[TT_CUDA_COPY_SYNC].oncpu_ns, 30);
 	assert_int_equal(cuda.sum[TT_CUDA_COPY_SYNC].calls, 1);
 	assert_int_equal(cuda.sum[TT_CUDA_COPY_SYNC].bytes, 7);
+	cuda_cut_event(&cuda, &alive, 1300, 2000, &event);
+	assert_int_equal(event.start_ns, 0);
+	assert_int_equal(event.ns, 700);
+	assert_int_equal(event.bytes, 7);
+	assert_int_equal(event.kind, TT_CUDA_COPY_SYNC);
+	assert_int_equal(event.calls, 1);
 
 	cuda = in_call;
 	assert_true(cuda_cut_call(&cuda, &dead, 1000, UINT64_MAX, 90));
 	assert_int_equal(cuda.sum[TT_CUDA_COPY_SYNC].ns, 400);
+	cuda_cut_event(&cuda, &dead, 1000, UINT64_MAX, &event);
+	assert_int_equal(event.start_ns, 200);
+	assert_int_equal(event.ns, 400);
 	assert_int_equal(cuda.sum[TT_CUDA_COPY_SYNC].oncpu_ns, 0);
 
 	/* Left and entered again: the newer one is under way. */

@@ -14,7 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "report/chrome.h"
 #include "report/json.h"
+#include "report/perfetto.h"
 #include "report/text.h"
 #include "session/recording.h"
 #include "session/recording_tables.h"
@@ -208,6 +210,8 @@ static void every_field_has_a_column(void **state)
 	      sizeof(struct tegra_series) - offsetof(struct tegra_series, pending));
 	cover(whole, offsetof(struct session, host_series.pending),
 	      sizeof(struct host_series) - offsetof(struct host_series, pending));
+	cover(whole, offsetof(struct session, timeline.limit_bytes),
+	      sizeof(struct timeline) - offsetof(struct timeline, limit_bytes));
 	check_gaps("session", whole, sizeof(struct session));
 	free(whole);
 }
@@ -293,6 +297,10 @@ static void hostile_contents(void **state)
 		{"UPDATE session SET cpu_holders_measured = 0", "not measured"},
 		{"UPDATE fault_series SET interval_ns = -1", "no interval"},
 		{"UPDATE tegra_points SET t_ns = -5", "outside of all time"},
+		{"UPDATE timeline_requests SET queue_ns = issue_ns + 1", "outside of all time"},
+		{"UPDATE timeline_calls SET ns = 9223372036854775807", "timeline_calls.ns"},
+		{"UPDATE timeline_calls SET kind = 'cuda'", "timeline_calls.kind"},
+		{"UPDATE timeline_faults SET count = -1", "timeline_faults.count"},
 		{"PRAGMA application_id = 1", "no recording of tegratrace"},
 	};
 
@@ -321,6 +329,55 @@ static void other_writers(void **state)
 	assert_int_equal(session.nthreads, ROWS);
 	assert_int_equal(session.threads[0].io_reads, UNKNOWN_COUNT);
 	session_free(&session);
+}
+
+/* A file of schema 1 has no tables of these, and need not. */
+static void first_schema(void **state)
+{
+	struct session session;
+	struct recording_info info;
+	char line[RECORDING_LINE_SIZE];
+
+	(void)state;
+	write_filled();
+	sql("DROP TABLE timeline_requests; DROP TABLE timeline_faults; DROP TABLE timeline_calls");
+	assert_refused("no table timeline_requests");
+	sql("UPDATE meta SET value = 1 WHERE key = 'schema_version'");
+	session_init(&session);
+	if (recording_read(path, &session, &info, line))
+		fail_msg("%s", line);
+	assert_int_equal(info.version, 1);
+	assert_int_equal(session.nthreads, ROWS);
+	assert_int_equal(session.timeline.n, ROWS);
+	assert_null(session.timeline.requests);
+	assert_int_equal(
+		session.timeline.nrequests + session.timeline.nfaults + session.timeline.ncalls, 0);
+	session_free(&session);
+}
+
+/* For what shows no moments. */
+static void without_its_timeline(void **state)
+{
+	struct session *written = malloc(sizeof(*written)), *read = malloc(sizeof(*read));
+	char line[RECORDING_LINE_SIZE];
+	struct recording_info info;
+
+	(void)state;
+	fill_session(written);
+	write_session(written);
+	session_init(read);
+	if (recording_read_but_timeline(path, read, &info, line))
+		fail_msg("%s", line);
+	assert_null(read->timeline.slices);
+	assert_null(read->timeline.requests);
+	assert_null(read->timeline.faults);
+	assert_null(read->timeline.calls);
+	timeline_free(&written->timeline);
+	assert_same(written, read);
+	session_free(written);
+	session_free(read);
+	free(written);
+	free(read);
 }
 
 static void no_recordings(void **state)
@@ -386,6 +443,8 @@ static bool survives(void)
 		json = report_json(session, verdict);
 		assert_non_null(json);
 		json_decref(json);
+		report_perfetto_write(out, session, verdict);
+		report_chrome_write(out, session, verdict);
 		fclose(out);
 		session_free(session);
 	} else {
@@ -473,6 +532,8 @@ int main(void)
 		cmocka_unit_test(every_field_has_a_column),
 		cmocka_unit_test_setup_teardown(hostile_contents, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(other_writers, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(first_schema, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(without_its_timeline, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(no_recordings, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(damaged_bytes, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(unfinished, make_path, remove_path),

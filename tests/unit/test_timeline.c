@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The intervals of the timeline are the sums of the account; order, and what a damaged file may hold. */
+/* The intervals of the timeline are the sums of the account; what it keeps, and how much. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,53 +75,67 @@ static void slices_are_the_sums(void **state)
 	}
 }
 
-static void order(void **state)
-{
-	static const struct timeline_slice slices[] = {
-		{.pid = 2, .tid = 3, .start_ns = 50, .ns = 10},
-		{.pid = 2, .tid = 3, .start_ns = 0, .ns = 50},
-		{.pid = 1, .tid = 9, .start_ns = 70, .ns = 5},
-		{.pid = 2, .tid = 3, .start_ns = 59, .ns = 10}, /* overlaps */
-		{.pid = 2, .tid = 3, .start_ns = 60, .ns = 1},
-		{.pid = 2, .tid = 2, .start_ns = 59, .ns = 10},
-	};
-	static const uint32_t wanted[] = {2, 5, 1, 0, 4};
-	struct timeline timeline = {0};
-	uint32_t *indices;
-	size_t n;
+#define ROWS 20000
 
-	(void)state;
-	assert_null(timeline_order(&timeline, &n));
-	for (size_t i = 0; i < sizeof(slices) / sizeof(slices[0]); i++)
-		assert_true(timeline_add(&timeline, &slices[i]));
-	indices = timeline_order(&timeline, &n);
-	assert_int_equal(n, sizeof(wanted) / sizeof(wanted[0]));
-	assert_memory_equal(indices, wanted, sizeof(wanted));
-	free(indices);
-	free(timeline.slices);
-}
-
+/* All kinds, in turn, each in its own order. */
 static void grows(void **state)
 {
 	struct timeline timeline = {0};
 
 	(void)state;
-	for (int i = 0; i < 20000; i++) {
-		struct timeline_slice slice = {.start_ns = i, .ns = 1, .pid = 1, .tid = 1};
+	for (int i = 0; i < ROWS; i++) {
+		struct timeline_slice slice = {.start_ns = i};
+		struct timeline_request request = {.issue_ns = i};
+		struct timeline_fault fault = {.start_ns = i};
+		struct timeline_call call = {.start_ns = i};
 
-		assert_true(timeline_add(&timeline, &slice));
+		timeline_add_slice(&timeline, &slice);
+		timeline_add_request(&timeline, &request);
+		timeline_add_fault(&timeline, &fault);
+		timeline_add_call(&timeline, &call);
 	}
-	for (int i = 0; i < 20000; i++)
+	assert_int_equal(timeline.n, ROWS);
+	assert_int_equal(timeline.nrequests, ROWS);
+	assert_int_equal(timeline.nfaults, ROWS);
+	assert_int_equal(timeline.ncalls, ROWS);
+	for (int i = 0; i < ROWS; i++) {
 		assert_int_equal(timeline.slices[i].start_ns, i);
-	free(timeline.slices);
+		assert_int_equal(timeline.requests[i].issue_ns, i);
+		assert_int_equal(timeline.faults[i].start_ns, i);
+		assert_int_equal(timeline.calls[i].start_ns, i);
+	}
+	assert_int_equal(timeline.left_out, 0);
+	timeline_free(&timeline);
+}
+
+/* What came first stays; a row that is too large does not keep a smaller one out. */
+static void keeps_its_limit(void **state)
+{
+	struct timeline timeline = {.limit_bytes = 10 * sizeof(struct timeline_slice) +
+						   sizeof(struct timeline_call)};
+	struct timeline_slice slice = {.start_ns = 7};
+	struct timeline_request request = {.issue_ns = 7};
+	struct timeline_call call = {.start_ns = 7};
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		timeline_add_slice(&timeline, &slice);
+	timeline_add_request(&timeline, &request);
+	timeline_add_call(&timeline, &call);
+	timeline_add_call(&timeline, &call);
+	assert_int_equal(timeline.n, 10);
+	assert_int_equal(timeline.nrequests, 0);
+	assert_int_equal(timeline.ncalls, 1);
+	assert_int_equal(timeline.left_out, 2);
+	timeline_free(&timeline);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slices_are_the_sums),
-		cmocka_unit_test(order),
 		cmocka_unit_test(grows),
+		cmocka_unit_test(keeps_its_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

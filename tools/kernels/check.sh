@@ -10,9 +10,9 @@ here=$(dirname "$0")
 build=${BUILD:-build}
 read -r -a postures <<<"${POSTURES:-btf no-btf no-bpf no-root no-tracefs memlock}"
 logs=$build/kernels
-columns=(doctor verifier-btf verifier-tracepoint counts hog hog-tracepoint hog-perf sleepers
+columns=(doctor verifier-btf verifier-tracepoint timeline-btf timeline-tracepoint counts hog hog-tracepoint hog-perf sleepers
 	sleepers-classes pingpong churn exec_thread stopped faults cuda demo beside attach-20-btf attach-20-tracepoint memlock-refused kernel-log)
-heads=(doctor verif/b verif/t counts hog hog/t perf sleep classes pingp churn exec stop faults cuda demo beside att20/b att20/t
+heads=(doctor verif/b verif/t timel/b timel/t counts hog hog/t perf sleep classes pingp churn exec stop faults cuda demo beside att20/b att20/t
 	memlock klog)
 passed=0 failed=0 skipped=0
 rows=() failures=() skips=()

@@ -308,6 +308,31 @@ static bool has_calls(const struct tt_cuda *cuda)
 	return calls;
 }
 
+static void cut_call(struct cuda_probe *probe, struct tt_cuda *cuda, const struct tt_thread *t,
+		     uint64_t end_ns, uint64_t oncpu_ns)
+{
+	uint64_t begin_ns = (uint64_t)probe->session->start_ns;
+	struct timeline_call event;
+
+	if (!cuda_cut_call(cuda, t, begin_ns, end_ns, oncpu_ns))
+		return;
+	probe->totals.cut++;
+	cuda_cut_event(cuda, t, begin_ns, end_ns, &event);
+	if (session_keeps_timeline(probe->session))
+		timeline_add_call(&probe->session->timeline, &event);
+}
+
+static void keep_polls(struct cuda_probe *probe, const struct tt_cuda *cuda,
+		       const struct thread_account *account)
+{
+	struct timeline_call event;
+
+	if (!cuda->polls)
+		return;
+	cuda_polls_event(cuda, account, (uint64_t)probe->session->start_ns, &event);
+	timeline_add_call(&probe->session->timeline, &event);
+}
+
 static void close_record(void *ctx, uint32_t slot, struct thread_account *account)
 {
 	struct cuda_probe *probe = ctx;
@@ -322,9 +347,9 @@ static void close_record(void *ctx, uint32_t slot, struct thread_account *accoun
 	if (!probe->object.records)
 		return;
 	c = &probe->object.records[slot];
+	keep_polls(probe, c, account);
 	if (c->sp && !bpf_map_lookup_elem(probe->object.threads_fd, &slot, &t))
-		probe->totals.cut += cuda_cut_call(c, &t, begin_ns, end_ns,
-						   final_oncpu_ns(&t, account, begin_ns, end_ns));
+		cut_call(probe, c, &t, end_ns, final_oncpu_ns(&t, account, begin_ns, end_ns));
 	if (c->series)
 		cuda_object_take_series(&probe->object, c->series, &series);
 	if (session->cuda.libraries && (probe->mapped || has_calls(c)))
@@ -406,6 +431,7 @@ void cuda_probe_end(struct cuda_probe *probe)
 		summary->libraries = 0;
 		summary->attached_ns = UNKNOWN_NS;
 	}
+	session_add_timeline_lost(probe->session, cuda_object_timeline_lost(&probe->object));
 	say_state(probe);
 	say_iterations(probe);
 	add_cost(probe);

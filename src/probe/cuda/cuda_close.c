@@ -8,6 +8,37 @@
 
 _Static_assert(TT_CUDA_KINDS == CUDA_KINDS, "one sum for each kind");
 
+void cuda_cut_event(const struct tt_cuda *cuda, const struct tt_thread *t, uint64_t begin_ns,
+		    uint64_t end_ns, struct timeline_call *event)
+{
+	uint64_t end = t->bucket == TT_DEAD ? t->t_death_ns : end_ns;
+	const struct tt_cuda_call *call = cuda->again ? &cuda->again_call : &cuda->call;
+	uint64_t start = call->start_ns > begin_ns ? call->start_ns : begin_ns;
+
+	*event = (struct timeline_call){
+		.start_ns = (int64_t)(start - begin_ns),
+		.ns = (int64_t)(end - start),
+		.bytes = (int64_t)call->bytes,
+		.pid = (pid_t)t->tgid,
+		.tid = (pid_t)t->tid,
+		.kind = (int)call->kind,
+		.calls = 1,
+	};
+}
+
+void cuda_polls_event(const struct tt_cuda *cuda, const struct thread_account *account,
+		      uint64_t begin_ns, struct timeline_call *event)
+{
+	*event = (struct timeline_call){
+		.start_ns = (int64_t)(cuda->polls_start_ns - begin_ns),
+		.ns = (int64_t)(cuda->polls_end_ns - cuda->polls_start_ns),
+		.pid = account->pid,
+		.tid = account->tid,
+		.kind = TT_CUDA_QUERY,
+		.calls = (uint32_t)cuda->polls,
+	};
+}
+
 bool cuda_cut_call(struct tt_cuda *cuda, const struct tt_thread *t, uint64_t begin_ns,
 		   uint64_t end_ns, uint64_t oncpu_ns)
 {

@@ -28,6 +28,14 @@ struct cuda_totals {
 bool cuda_cut_call(struct tt_cuda *cuda, const struct tt_thread *t, uint64_t begin_ns,
 		   uint64_t end_ns, uint64_t oncpu_ns);
 
+/* The call that cuda_cut_call() ended, as the timeline has it. */
+void cuda_cut_event(const struct tt_cuda *cuda, const struct tt_thread *t, uint64_t begin_ns,
+		    uint64_t end_ns, struct timeline_call *event);
+
+/* The queries that the programs had still gathered. */
+void cuda_polls_event(const struct tt_cuda *cuda, const struct thread_account *account,
+		      uint64_t begin_ns, struct timeline_call *event);
+
 /* Add a record to its thread's account; the account's other fields are final. */
 void cuda_fill_account(const struct tt_cuda *cuda, enum cuda_mode mode,
 		       struct thread_account *account);

@@ -50,6 +50,9 @@ static int share_maps(struct cuda_object *object, const struct tracer *tracer)
 		err = bpf_map__reuse_fd(skel->maps.threads, object->threads_fd);
 	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.cuda_threads, tracer_slots_max(tracer));
+	if (!err)
+		err = tracer_share_timeline(tracer, skel->maps.timeline,
+					    &skel->rodata->keep_timeline);
 	return err;
 }
 
@@ -382,6 +385,11 @@ int cuda_object_attach_iteration(struct cuda_object *object, const struct target
 	}
 	err = attach(object, object->skeleton->progs.iteration, file->fd, &probes, false);
 	return err ? explain_attach(err, reason) : 0;
+}
+
+__u64 cuda_object_timeline_lost(const struct cuda_object *object)
+{
+	return object->skeleton ? object->skeleton->bss->timeline_lost : 0;
 }
 
 void cuda_object_take_series(struct cuda_object *object, __u32 index, struct tt_cuda_series *series)

@@ -43,6 +43,9 @@ int cuda_object_attach_calls(struct cuda_object *object, const struct target_fil
 int cuda_object_attach_iteration(struct cuda_object *object, const struct target_file *file,
 				 const struct iter_spec *spec, char reason[CUDA_REASON]);
 
+/* Events that did not fit into the ring of the timeline; 0 while nothing is loaded. */
+__u64 cuda_object_timeline_lost(const struct cuda_object *object);
+
 /* A thread's series, which is then free for another. */
 void cuda_object_take_series(struct cuda_object *object, __u32 index,
 			     struct tt_cuda_series *series);

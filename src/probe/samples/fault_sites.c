@@ -170,7 +170,7 @@ void faults_finish(struct faults *faults, struct session *session)
 	summary->rss_growth_bytes = rss_growth(faults);
 	summary->series = faults->series;
 	faults->series = NULL;
-	session->losses.faults_dropped += faults_dropped(faults);
+	faults_add_losses(faults, session);
 	tally_for_each(faults->tally, sum_up, &sum);
 	merge_sites(summary);
 }

@@ -35,6 +35,12 @@ static int load(struct faults *faults, char reason[RUNG_REASON_LEN])
 		err = bpf_map__set_max_entries(skel->maps.fault_counts,
 					       tracer_slots_max(faults->tracer));
 	if (!err)
+		err = tracer_share_timeline(faults->tracer, skel->maps.timeline,
+					    &skel->rodata->keep_timeline);
+	if (!err && skel->rodata->keep_timeline)
+		err = bpf_map__set_max_entries(skel->maps.fault_bursts,
+					       tracer_slots_max(faults->tracer));
+	if (!err)
 		err = fault_events__load(skel);
 	if (!err)
 		err = flip_open(&faults->flip, skel->obj, (__u32 *)&skel->bss->flip_active);
@@ -43,19 +49,44 @@ static int load(struct faults *faults, char reason[RUNG_REASON_LEN])
 	return err;
 }
 
+static size_t pages_of(size_t size)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (size + page - 1) / page * page;
+}
+
+/* NULL when it cannot be. */
+static void *share_map(const struct bpf_map *map, size_t size)
+{
+	void *p =
+		mmap(NULL, pages_of(size), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void unshare_map(void *p, size_t size)
+{
+	if (p)
+		munmap(p, pages_of(size));
+}
+
 static int make_tables(struct faults *faults)
 {
 	uint32_t slots = tracer_slots_max(faults->tracer);
-	size_t page = sysconf(_SC_PAGESIZE);
-	int fd = bpf_map__fd(faults->skeleton->maps.fault_counts);
+	bool keep = faults->skeleton->rodata->keep_timeline;
 
-	faults->counts_size = (slots * sizeof(*faults->counts) + page - 1) / page * page;
-	faults->counts = mmap(NULL, faults->counts_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (faults->counts == MAP_FAILED)
-		faults->counts = NULL;
+	faults->counts_size = slots * sizeof(*faults->counts);
+	faults->counts = share_map(faults->skeleton->maps.fault_counts, faults->counts_size);
+	faults->bursts_size = slots * sizeof(*faults->bursts);
+	if (keep)
+		faults->bursts =
+			share_map(faults->skeleton->maps.fault_bursts, faults->bursts_size);
 	faults->tally = tally_new(slots, KEEP_FAULTS);
 	faults->series = calloc(1, sizeof(*faults->series));
-	return faults->counts && faults->tally && faults->series ? 0 : -ENOMEM;
+	return faults->counts && (faults->bursts || !keep) && faults->tally && faults->series
+		       ? 0
+		       : -ENOMEM;
 }
 
 static int attach(struct faults *faults, char reason[RUNG_REASON_LEN])
@@ -76,6 +107,22 @@ static int attach(struct faults *faults, char reason[RUNG_REASON_LEN])
 				       reason);
 }
 
+/* The minor faults that were still being gathered: see keep_fault() in bpf/fault_events.bpf.c. */
+static void keep_last_burst(struct faults *faults, uint32_t slot,
+			    const struct thread_account *account)
+{
+	struct tt_fault_burst *burst = faults->bursts ? &faults->bursts[slot] : NULL;
+	struct timeline_fault fault = {.pid = account->pid, .tid = account->tid};
+
+	if (!burst || !burst->count)
+		return;
+	fault.start_ns = (int64_t)burst->start_ns - faults->session->start_ns;
+	fault.ns = (int64_t)(burst->last_ns - burst->start_ns);
+	fault.count = burst->count;
+	timeline_add_fault(&faults->session->timeline, &fault);
+	*burst = (struct tt_fault_burst){0};
+}
+
 /* /proc forgets a thread that ended; where it remembers, its books count. */
 static void close_account(void *ctx, uint32_t slot, struct thread_account *account)
 {
@@ -92,10 +139,11 @@ static void close_account(void *ctx, uint32_t slot, struct thread_account *accou
 	faults->closed.minor += count->minor;
 	faults->closed.major += count->major;
 	*count = (struct tt_fault_count){0};
+	keep_last_burst(faults, slot, account);
 }
 
 struct faults *faults_open(struct tracer *tracer, struct accounts *accounts,
-			   struct mappings *mappings, struct capability *capability)
+			   struct mappings *mappings, struct session *session)
 {
 	struct faults *faults = calloc(1, sizeof(*faults));
 	char reason[RUNG_REASON_LEN] = "out of memory";
@@ -104,6 +152,7 @@ struct faults *faults_open(struct tracer *tracer, struct accounts *accounts,
 	if (!err) {
 		faults->tracer = tracer;
 		faults->mappings = mappings;
+		faults->session = session;
 		err = load(faults, reason);
 	}
 	if (!err)
@@ -113,14 +162,14 @@ struct faults *faults_open(struct tracer *tracer, struct accounts *accounts,
 	if (!err)
 		err = accounts_on_close(accounts, close_account, faults);
 	if (err) {
-		capability_add(capability, WHAT, reason);
+		capability_add(&session->capability, WHAT, reason);
 		faults_close(faults);
 		return NULL;
 	}
 	/* Last: both keep a pointer. */
 	if (tracer_add_object(tracer, faults->skeleton->obj,
 			      (struct tt_window *)&faults->skeleton->data->window))
-		capability_add(capability, WHAT, "too many probes");
+		capability_add(&session->capability, WHAT, "too many probes");
 	return faults;
 }
 
@@ -282,9 +331,10 @@ void faults_stop(struct faults *faults, int64_t end_ns)
 		add_point(faults); /* the last one is of less than a whole interval */
 }
 
-int64_t faults_dropped(const struct faults *faults)
+void faults_add_losses(const struct faults *faults, struct session *session)
 {
-	return (int64_t)faults->skeleton->bss->regions_dropped;
+	session->losses.faults_dropped += (int64_t)faults->skeleton->bss->regions_dropped;
+	session_add_timeline_lost(session, faults->skeleton->bss->timeline_lost);
 }
 
 void faults_close(struct faults *faults)
@@ -293,8 +343,8 @@ void faults_close(struct faults *faults)
 		return;
 	cpu_events_detach(&faults->minor_events);
 	cpu_events_detach(&faults->major_events);
-	if (faults->counts)
-		munmap(faults->counts, faults->counts_size);
+	unshare_map(faults->counts, faults->counts_size);
+	unshare_map(faults->bursts, faults->bursts_size);
 	fault_events__destroy(faults->skeleton);
 	tally_free(faults->tally);
 	free(faults->series);

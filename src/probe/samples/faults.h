@@ -13,10 +13,10 @@ struct faults;
 
 /*
  * Load and attach; nothing counts before the tracer's window begins. Keeps the pointers. NULL when
- * it cannot, which is then in `capability`.
+ * it cannot, which is then in its capabilities.
  */
 struct faults *faults_open(struct tracer *tracer, struct accounts *accounts,
-			   struct mappings *mappings, struct capability *capability);
+			   struct mappings *mappings, struct session *session);
 
 /* All take NULL. */
 

@@ -26,6 +26,9 @@ struct faults {
 	struct tally *tally;
 	struct tt_fault_count *counts; /* by slot, shared with the programs */
 	size_t counts_size;
+	struct tt_fault_burst *bursts; /* likewise; NULL without a timeline */
+	size_t bursts_size;
+	struct session *session;
 	struct tt_fault_count closed; /* of slots given back */
 	struct fault_series *series;
 	struct tt_fault_count at_point; /* when the point under way began */
@@ -35,7 +38,7 @@ struct faults {
 	int ntargets;
 };
 
-/* Faults whose region was not kept. */
-int64_t faults_dropped(const struct faults *faults);
+/* Faults whose region was not kept, and events that the timeline lacks. */
+void faults_add_losses(const struct faults *faults, struct session *session);
 
 #endif
