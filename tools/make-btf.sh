@@ -161,14 +161,15 @@ for field in pid on_rq in_iowait stack; do
 done
 
 if pahole --help 2>&1 | grep -q btf_encode_detached; then
-	pahole --btf_encode_detached="$part" "$dir/types.o" || fail "pahole fails"
+	pahole --btf_encode_detached="$dir/btf" "$dir/types.o" || fail "pahole fails"
 else
 	pahole -J "$dir/types.o" || fail "pahole fails"
 	"$(command -v llvm-objcopy || command -v $triplet-objcopy || echo objcopy)" -O binary \
-		--only-section=.BTF --set-section-flags .BTF=alloc "$dir/types.o" "$part" ||
+		--only-section=.BTF --set-section-flags .BTF=alloc "$dir/types.o" "$dir/btf" ||
 		fail "objcopy takes no type data from an object for $arch"
 fi
-grep -q tegratrace_release_ "$part" || fail "pahole $(pahole --version) wrote no type data"
+grep -q tegratrace_release_ "$dir/btf" || fail "pahole $(pahole --version) wrote no type data"
+cat "$dir/btf" >"$part"
 mv "$part" "$out"
 echo "$out: $(($(wc -c <"$out") / 1024)) KiB of type data of kernel $release ($machine); use it there with" \
 	"tegratrace --btf $out"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Files of type data, written here: whole ones, of other kernels and machines, and damaged ones. */
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +32,7 @@ struct shape {
 	const char *state; /* NULL: neither name of it */
 	const char *without;
 	const char *release, *machine; /* NULL: no marks */
-	bool unnamed;		       /* the registers lie in an unnamed union */
+	bool unnamed;		       /* the registers lie in an unnamed struct */
 	bool swapped;
 	bool no_task;
 };
@@ -72,7 +74,7 @@ static struct btf *build(const struct shape *shape)
 		if (shape->state)
 			btf__add_field(btf, shape->state, number, 1024, 0);
 	}
-	regs = shape->unnamed ? btf__add_union(btf, NULL, 64) : btf__add_struct(btf, "pt_regs", 64);
+	regs = btf__add_struct(btf, shape->unnamed ? NULL : "pt_regs", 64);
 	add_fields(btf, reg_fields, COUNT(reg_fields), shape, number);
 	if (shape->unnamed) {
 		btf__add_struct(btf, "pt_regs", 64);
@@ -209,6 +211,7 @@ static int make_file(void **state)
 	int fd = mkstemp(path);
 
 	(void)state;
+	libbpf_set_print(NULL);
 	return fd < 0 || close(fd);
 }
 

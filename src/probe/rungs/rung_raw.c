@@ -8,6 +8,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,7 +97,7 @@ static int look_at_self(int program_fd, struct bounds *bounds)
 	int err, policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
 
 	bounds->fair = policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE;
-	err = procfs_task_stat(procfs_self(), PROCFS_PROCESS, &stat);
+	err = procfs_task_stat(procfs_self(), gettid(), &stat);
 	if (err)
 		return err;
 	bounds->flags = stat.flags;
@@ -108,23 +109,41 @@ static int look_at_self(int program_fd, struct bounds *bounds)
 	return err < 0 ? err : 0;
 }
 
-static int self_check(struct sched_raw *skel, char reason[RUNG_REASON_LEN])
+struct self_check {
+	struct sched_raw *skel;
+	int err;
+	const char *wrong;
+};
+
+/* In a thread of its own: its tid is not its tgid, and where it may run is nobody else's affair. */
+static void *check_in_thread(void *ctx)
 {
-	int fd = bpf_program__fd(skel->progs.self_check), err = 0;
+	struct self_check *check = ctx;
+	int fd = bpf_program__fd(check->skel->progs.self_check);
 	struct bounds bounds = {0};
-	const char *wrong = NULL;
 	cpu_set_t allowed;
 	bool moves = !sched_getaffinity(0, sizeof(allowed), &allowed);
 
-	for (int i = 0; i < SELF_CHECK_TRIES && !err; i++) {
+	for (int i = 0; i < SELF_CHECK_TRIES && !check->err; i++) {
 		if (moves)
 			move_about(&allowed);
-		err = look_at_self(fd, &bounds);
-		if (moves)
-			sched_setaffinity(0, sizeof(allowed), &allowed);
-		wrong = wrong_field(&skel->bss->self, &bounds);
-		if (!wrong)
+		check->err = look_at_self(fd, &bounds);
+		check->wrong = wrong_field(&check->skel->bss->self, &bounds);
+		if (!check->wrong)
 			break;
+	}
+	return NULL;
+}
+
+static int self_check(struct sched_raw *skel, char reason[RUNG_REASON_LEN])
+{
+	struct self_check check = {.skel = skel};
+	pthread_t thread;
+	int err = -pthread_create(&thread, NULL, check_in_thread, &check);
+
+	if (!err) {
+		pthread_join(thread, NULL);
+		err = check.err;
 	}
 	if (err) {
 		snprintf(reason, RUNG_REASON_LEN,
@@ -134,13 +153,13 @@ static int self_check(struct sched_raw *skel, char reason[RUNG_REASON_LEN])
 			 strerror(-err));
 		return err;
 	}
-	if (!wrong)
+	if (!check.wrong)
 		return 0;
 	snprintf(
 		reason, RUNG_REASON_LEN,
 		"the BTF file is not of the kernel that runs: task_struct.%s is not where it says; "
 		"make one from this kernel's own headers",
-		wrong);
+		check.wrong);
 	return -EINVAL;
 }
 
