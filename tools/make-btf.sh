@@ -50,16 +50,14 @@ is_set() { # OPTION
 
 # Where the headers that are the same for every configuration lie: here, or in a folder beside.
 find_source() {
-	local at beside
+	local at named
 	for at in "$build" "$build/source"; do
 		[ -e "$at/include/linux/sched.h" ] && { echo "$at"; return; }
 	done
 	# Debian: a Makefile that includes that of linux-headers-VERSION-common
-	for at in $(grep -oE '[^ =]*linux-headers-[^ /]*-common[^ /]*' "$build/Makefile" 2>/dev/null); do
-		beside=$(dirname "$(realpath "$build")")/${at##*/}
-		for at in "$beside" "$at"; do
-			[ -e "$at/include/linux/sched.h" ] && { echo "$at"; return; }
-		done
+	named=$(grep -m1 -oE '[^ =]*linux-headers-[^ /]*-common[^ /]*' "$build/Makefile" 2>/dev/null) || return 1
+	for at in "$(dirname "$(realpath "$build")")/${named##*/}" "$named"; do
+		[ -e "$at/include/linux/sched.h" ] && { echo "$at"; return; }
 	done
 	return 1
 }
