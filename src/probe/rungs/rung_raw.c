@@ -20,7 +20,9 @@
 #include "raw_abi.h"
 #include "sched_raw.skel.h"
 
-#define SELF_CHECK_TRIES 3
+/* Each sleeps four times as long: a sleep that is over before it begins is no switch. */
+#define SELF_CHECK_TRIES    4
+#define SELF_CHECK_SLEEP_NS 500000
 
 static __u64 cpu_time_ns(void)
 {
@@ -89,9 +91,9 @@ static void move_about(const cpu_set_t *allowed)
 }
 
 /* Returns 0 when `self` is filled. */
-static int look_at_self(int program_fd, struct bounds *bounds)
+static int look_at_self(int program_fd, long sleep_ns, struct bounds *bounds)
 {
-	const struct timespec moment = {.tv_nsec = 1000};
+	const struct timespec moment = {.tv_nsec = sleep_ns};
 	struct bpf_test_run_opts run = {.sz = sizeof(run)};
 	struct procfs_stat stat;
 	int err, policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
@@ -127,7 +129,7 @@ static void *check_in_thread(void *ctx)
 	for (int i = 0; i < SELF_CHECK_TRIES && !check->err; i++) {
 		if (moves)
 			move_about(&allowed);
-		check->err = look_at_self(fd, &bounds);
+		check->err = look_at_self(fd, SELF_CHECK_SLEEP_NS << 2 * i, &bounds);
 		check->wrong = wrong_field(&check->skel->bss->self, &bounds);
 		if (!check->wrong)
 			break;
