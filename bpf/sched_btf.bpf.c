@@ -12,11 +12,12 @@
 #include "site_btf.h"
 
 /* linux/sched.h, raw task state since 4.14 */
-#define TASK_STOPPED_BITS  0x000c /* __TASK_STOPPED, __TASK_TRACED */
-#define TASK_DEAD	   0x0080
-#define TASK_FROZEN	   0x8000 /* since 6.1, f5d39b020809; before: D with PF_FROZEN */
-#define PF_FROZEN	   0x00010000
-#define JOBCTL_TRAP_FREEZE (1UL << 23) /* cgroup v2 freezer sleeps in state S */
+#define TASK_UNINTERRUPTIBLE 0x0002
+#define TASK_STOPPED_BITS    0x000c /* __TASK_STOPPED, __TASK_TRACED */
+#define TASK_DEAD	     0x0080
+#define TASK_FROZEN	     0x8000 /* since 6.1, f5d39b020809; before: D with PF_FROZEN */
+#define PF_FROZEN	     0x00010000
+#define JOBCTL_TRAP_FREEZE   (1UL << 23) /* cgroup v2 freezer sleeps in state S */
 
 static __always_inline __u32 task_state(struct task_struct *task)
 {
@@ -47,7 +48,9 @@ static __always_inline enum tt_switch_out how_out(struct task_struct *task)
 		return TT_OUT_DEAD;
 	if (state & (TASK_STOPPED_BITS | TASK_FROZEN))
 		return TT_OUT_STOPPED;
-	if (TT_READ(task, flags) & PF_FROZEN || TT_READ(task, jobctl) & JOBCTL_TRAP_FREEZE)
+	/* each freezer sleeps in a state of its own */
+	if (state & TASK_UNINTERRUPTIBLE ? TT_READ(task, flags) & PF_FROZEN
+					 : TT_READ(task, jobctl) & JOBCTL_TRAP_FREEZE)
 		return TT_OUT_STOPPED;
 	if (TT_READ_BITFIELD(task, in_iowait))
 		return TT_OUT_DISK;
@@ -58,6 +61,14 @@ static __always_inline enum tt_switch_out how_out(struct task_struct *task)
 static __always_inline __u64 slice_ns(struct task_struct *task)
 {
 	return TT_READ(task, se.sum_exec_runtime) - TT_READ(task, se.prev_sum_exec_runtime);
+}
+
+/* Of use only where the switch-in was not seen; reading it is dear on rung raw. */
+static __always_inline __u64 slice_if_missed(struct task_struct *task, __u32 slot)
+{
+	struct tt_thread *t = thread_at(slot);
+
+	return t && t->bucket != TT_ONCPU ? slice_ns(task) : 0;
 }
 
 static __always_inline void keep_unseen(struct task_struct *next, __u32 slot,
@@ -76,7 +87,7 @@ static __always_inline void keep_unseen(struct task_struct *next, __u32 slot,
 TT_EVENT("sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	__u32 prev_tid = TT_READ(prev, pid), next_tid = TT_READ(next, pid);
+	__u32 prev_tid = TT_CURRENT_TID(prev), next_tid = TT_READ(next, pid);
 	__u32 prev_slot = slot_of(prev_tid), next_slot = slot_of(next_tid);
 	enum tt_switch_out how = TT_OUT_RUNNABLE;
 	__u64 slice = 0;
@@ -88,7 +99,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	}
 	if (prev_slot) {
 		how = how_out(prev);
-		slice = slice_ns(prev);
+		slice = slice_if_missed(prev, prev_slot);
 		before_sleep(ctx, prev_slot, how);
 	}
 	in = handle_switch(prev_slot, next_slot, how, slice, 0);

@@ -25,6 +25,7 @@ static __always_inline __u32 find_regs(const char *stack)
 		for (__u32 gap = 0; gap <= 16; gap += 16) {
 			offset = (1u << shift) - gap - bpf_core_type_size(struct pt_regs___entry);
 			probe_regs(stack + offset, &r);
+			probe_more_regs(stack + offset, &r);
 			if (r.syscall == NR_BPF && r.first == BPF_PROG_TEST_RUN && r.third &&
 			    r.third <= BPF_ATTR_MAX)
 				return offset;

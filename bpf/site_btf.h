@@ -39,6 +39,12 @@ static __always_inline void probe_regs(const void *at, struct entry_regs *r)
 
 	r->syscall = (__u32)BPF_CORE_READ(regs, REG_SYSCALL);
 	r->first = (__u32)BPF_CORE_READ(regs, REG_FIRST);
+}
+
+static __always_inline void probe_more_regs(const void *at, struct entry_regs *r)
+{
+	const struct pt_regs___entry *regs = at;
+
 	r->second = (__u32)BPF_CORE_READ(regs, REG_SECOND);
 	r->third = (__u32)BPF_CORE_READ(regs, REG_THIRD);
 }
@@ -49,7 +55,11 @@ struct tt_self self;
 
 static __always_inline void read_regs(struct task_struct *p, struct entry_regs *r)
 {
-	probe_regs((const char *)TT_READ(p, stack) + self.regs_offset, r);
+	const char *at = (const char *)TT_READ(p, stack) + self.regs_offset;
+
+	probe_regs(at, r);
+	if (r->syscall == NR_FUTEX)
+		probe_more_regs(at, r);
 }
 
 #else
@@ -69,16 +79,17 @@ static __always_inline void read_regs(struct task_struct *p, struct entry_regs *
 		r->third = (__u32)regs->REG_THIRD;
 		return;
 	}
-	probe_regs((const char *)p->stack + thread_size -
-			   bpf_core_type_size(struct pt_regs___entry),
-		   r);
+	regs = (void *)((char *)p->stack + thread_size -
+			bpf_core_type_size(struct pt_regs___entry));
+	probe_regs(regs, r);
+	probe_more_regs(regs, r);
 }
 
 #endif
 
 static __always_inline void add_syscall(struct task_struct *p, struct tt_edge_key *key)
 {
-	struct entry_regs r;
+	struct entry_regs r = {};
 
 	if (TT_READ(p, flags) & (PF_KTHREAD | PF_IO_WORKER))
 		return; /* never came from user space */

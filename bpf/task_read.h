@@ -22,12 +22,15 @@
 		(typeof((p)->field))value_;                                     \
 	})
 #define TT_READ_BITFIELD(p, field) BPF_CORE_READ_BITFIELD_PROBED(p, field)
+/* The same for the current task, without a read of its memory. */
+#define TT_CURRENT_TID(p) ((__u32)bpf_get_current_pid_tgid())
 
 #else
 
 #define TT_EVENT(event)		   SEC("tp_btf/" event)
 #define TT_READ(p, field)	   ((p)->field)
 #define TT_READ_BITFIELD(p, field) BPF_CORE_READ_BITFIELD(p, field)
+#define TT_CURRENT_TID(p)	   ((p)->pid)
 
 #endif
 
