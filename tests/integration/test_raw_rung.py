@@ -15,6 +15,7 @@ KERNELS_OWN = "/sys/kernel/btf/vmlinux"
 # The file is read elsewhere: the kernel shows none.
 NO_BTF = "mount -t tmpfs none /sys/kernel/btf"
 UNSUPPORTED, USAGE = 5, 2
+FULL_ONLY = ("test_cpu_time",)
 
 
 @pytest.fixture(scope="module")

@@ -179,6 +179,8 @@ static void test_no_type_data(void **state)
 	assert_int_equal(check_file("", 0), -EINVAL);
 	assert_int_equal(check_file("garbage, and not short of it\n", 29), -EINVAL);
 	assert_non_null(strstr(reason, "holds no type data"));
+	assert_int_equal(type_data_check("/dev/zero", reason, sizeof(reason)), -EINVAL);
+	assert_int_equal(type_data_check("/tmp", reason, sizeof(reason)), -EINVAL);
 	assert_int_equal(type_data_check("/nonexistent/file", reason, sizeof(reason)), -ENOENT);
 	assert_string_equal(reason, "cannot read file: No such file or directory");
 }

@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/text.h"
 
@@ -238,15 +240,20 @@ int type_data_check(const char *path, char *reason, size_t reason_size)
 {
 	char shown[TEXT_SANITIZED_SIZE(48)];
 	const char *slash = strrchr(path, '/'), *name;
-	struct btf *btf = btf__parse(path, NULL);
-	int err = btf ? 0 : -errno;
+	struct btf *btf = NULL;
+	struct stat st;
+	int err = 0;
 
 	name = slash && slash[1] ? slash + 1 : path;
 	text_sanitize(shown, sizeof(shown), name, strnlen(name, 48));
-	if (err == -ENOENT || err == -EACCES || err == -EISDIR) {
+	if (stat(path, &st) || access(path, R_OK)) {
+		err = -errno;
 		refuse(reason, reason_size, "cannot read %s: %s", shown, strerror(-err));
 		return err;
 	}
+	/* reading a pipe would wait */
+	if (S_ISREG(st.st_mode))
+		btf = btf__parse(path, NULL);
 	if (!btf)
 		return refuse(reason, reason_size, "%s holds no type data (BTF)", shown);
 	if (btf__endianness(btf) != BTF_LITTLE_ENDIAN)
