@@ -27,7 +27,6 @@ struct tt_self {
 	__u32 true_tgid;
 	__u32 true_cpu;
 	char true_comm[16];
-	__u32 pad;
 };
 
 #endif

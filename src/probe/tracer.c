@@ -42,19 +42,6 @@ struct tracer {
 	int nothers;
 };
 
-int rung_from_name(const char *name, enum rung *rung)
-{
-	static const char *const names[] = {"auto", "btf", "raw", "tracepoint", "perf", "proc"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcmp(name, names[i])) {
-			*rung = (enum rung)i;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
 /* A verifier log says at its end why, and has thousands of lines before that. */
 #define LIBBPF_LINES 40
 
