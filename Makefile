@@ -49,7 +49,7 @@ LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS) $(LIVE_LIBS) 2>/dev/null) -libe
 BPFFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -Wall -Wextra -Werror \
 	-Wno-unused-parameter -Ivmlinux -Ibpf
 
-RUNGS    := sched_btf sched_tracepoint block_tracepoint sampler fault_events cuda
+RUNGS    := sched_btf sched_raw sched_tracepoint block_tracepoint sampler fault_events cuda
 SKELS    := $(RUNGS:%=$(BUILD)/%.skel.h)
 # In a source archive (make dist) they are ready: no clang or bpftool is needed.
 READY_SKELS := $(wildcard bpf/skel)
@@ -91,7 +91,7 @@ $(BUILD)/tegratrace: $(OBJS)
 ifeq ($(READY_SKELS),)
 # $(1): folder, $(2): x86 or arm64, whose registers and types differ
 define bpf_rules
-$(1)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h vmlinux/*.h)
+$(1)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h bpf/sched_btf.bpf.c vmlinux/*.h)
 	$$(call msg,BPF,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CLANG) $$(BPFFLAGS) -D__TARGET_ARCH_$(2) -c $$< -o $$@

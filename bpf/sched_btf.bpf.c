@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Rung btf: typed tracepoints with CO-RE fields. Three-argument sched_switch (the fourth exists
- * only since 5.18 and reading it fails the attach before).
+ * only since 5.18 and reading it fails the attach before). Rung raw is the same source, see
+ * sched_raw.bpf.c and task_read.h.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
-#include <bpf/bpf_core_read.h>
+#include "task_read.h"
 #include "holding.h"
 #include "site_btf.h"
 
 /* linux/sched.h, raw task state since 4.14 */
-#define TASK_STOPPED_BITS  0x000c /* __TASK_STOPPED, __TASK_TRACED */
-#define TASK_DEAD	   0x0080
-#define TASK_FROZEN	   0x8000 /* since 6.1, f5d39b020809; before: D with PF_FROZEN */
-#define PF_FROZEN	   0x00010000
-#define JOBCTL_TRAP_FREEZE (1UL << 23) /* cgroup v2 freezer sleeps in state S */
+#define TASK_UNINTERRUPTIBLE 0x0002
+#define TASK_STOPPED_BITS    0x000c /* __TASK_STOPPED, __TASK_TRACED */
+#define TASK_DEAD	     0x0080
+#define TASK_FROZEN	     0x8000 /* since 6.1, f5d39b020809; before: D with PF_FROZEN */
+#define PF_FROZEN	     0x00010000
+#define JOBCTL_TRAP_FREEZE   (1UL << 23) /* cgroup v2 freezer sleeps in state S */
 
 static __always_inline __u32 task_state(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->__state))
-		return task->__state;
-	return (__u32)((struct task_struct___before_5_14 *)task)->state;
+		return TT_READ(task, __state);
+	return (__u32)TT_READ((struct task_struct___before_5_14 *)task, state);
 }
 
 /*
@@ -30,9 +32,9 @@ static __always_inline __u32 task_state(struct task_struct *task)
  */
 static __always_inline bool still_runnable(struct task_struct *task)
 {
-	if (!task->on_rq)
+	if (!TT_READ(task, on_rq))
 		return false;
-	return !(bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed);
+	return !(bpf_core_field_exists(task->se.sched_delayed) && TT_READ(task, se.sched_delayed));
 }
 
 static __always_inline enum tt_switch_out how_out(struct task_struct *task)
@@ -46,9 +48,11 @@ static __always_inline enum tt_switch_out how_out(struct task_struct *task)
 		return TT_OUT_DEAD;
 	if (state & (TASK_STOPPED_BITS | TASK_FROZEN))
 		return TT_OUT_STOPPED;
-	if (task->flags & PF_FROZEN || task->jobctl & JOBCTL_TRAP_FREEZE)
+	/* each freezer sleeps in a state of its own */
+	if (state & TASK_UNINTERRUPTIBLE ? TT_READ(task, flags) & PF_FROZEN
+					 : TT_READ(task, jobctl) & JOBCTL_TRAP_FREEZE)
 		return TT_OUT_STOPPED;
-	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+	if (TT_READ_BITFIELD(task, in_iowait))
 		return TT_OUT_DISK;
 	return TT_OUT_SLEEP;
 }
@@ -56,7 +60,15 @@ static __always_inline enum tt_switch_out how_out(struct task_struct *task)
 /* The slice under way or just ended: set_next_entity() starts it, the dequeue closes it. */
 static __always_inline __u64 slice_ns(struct task_struct *task)
 {
-	return task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
+	return TT_READ(task, se.sum_exec_runtime) - TT_READ(task, se.prev_sum_exec_runtime);
+}
+
+/* Of use only where the switch-in was not seen; reading it is dear on rung raw. */
+static __always_inline __u64 slice_if_missed(struct task_struct *task, __u32 slot)
+{
+	struct tt_thread *t = thread_at(slot);
+
+	return t && t->bucket != TT_ONCPU ? slice_ns(task) : 0;
 }
 
 static __always_inline void keep_unseen(struct task_struct *next, __u32 slot,
@@ -72,46 +84,42 @@ static __always_inline void keep_unseen(struct task_struct *next, __u32 slot,
 	keep_edge(&key, in->slept_ns);
 }
 
-SEC("tp_btf/sched_switch")
+TT_EVENT("sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	__u32 prev_slot = slot_of(prev->pid), next_slot = slot_of(next->pid);
+	__u32 prev_tid = TT_CURRENT_TID(prev), next_tid = TT_READ(next, pid);
+	__u32 prev_slot = slot_of(prev_tid), next_slot = slot_of(next_tid);
 	enum tt_switch_out how = TT_OUT_RUNNABLE;
 	__u64 slice = 0;
 	struct tt_in in;
 
 	if (!(prev_slot | next_slot)) {
-		other_switch(prev->pid, prev->comm, next->pid);
+		other_switch(prev_tid, prev->comm, next_tid);
 		return 0;
 	}
 	if (prev_slot) {
 		how = how_out(prev);
-		slice = slice_ns(prev);
-		if (user_stacks && how == TT_OUT_SLEEP) {
-			struct tt_thread *t = thread_at(prev_slot);
-
-			if (t)
-				take_own_stacks(ctx, t, false);
-		}
+		slice = slice_if_missed(prev, prev_slot);
+		before_sleep(ctx, prev_slot, how);
 	}
 	in = handle_switch(prev_slot, next_slot, how, slice, 0);
-	hold_switch(prev_slot, next_slot, how, &in, prev->pid, prev->comm, next->pid);
+	hold_switch(prev_slot, next_slot, how, &in, prev_tid, prev->comm, next_tid);
 	if (in.bucket)
 		keep_unseen(next, next_slot, &in);
 	return 0;
 }
 
-SEC("tp_btf/sched_waking")
+TT_EVENT("sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *p)
 {
-	handle_waking(p->pid);
+	handle_waking(TT_READ(p, pid));
 	return 0;
 }
 
-SEC("tp_btf/sched_wakeup")
+TT_EVENT("sched_wakeup")
 int BPF_PROG(sched_wakeup, struct task_struct *p)
 {
-	__u32 slot = slot_of(p->pid);
+	__u32 slot = slot_of(TT_READ(p, pid));
 	struct tt_thread *t = thread_at(slot);
 	struct tt_edge_key key = {};
 	struct tt_wake wake;
@@ -119,79 +127,79 @@ int BPF_PROG(sched_wakeup, struct task_struct *p)
 
 	if (!t)
 		return 0;
-	ran_ns = t->bucket == TT_ONCPU && !p->on_cpu ? slice_ns(p) : TT_RAN_UNKNOWN;
+	ran_ns = t->bucket == TT_ONCPU && !TT_READ(p, on_cpu) ? slice_ns(p) : TT_RAN_UNKNOWN;
 	if (!handle_wakeup(slot, t, ran_ns, &wake, &key))
 		return 0;
-	hold_wakeup(t, p->wake_cpu);
+	hold_wakeup(t, TT_READ(p, wake_cpu));
 	add_site(p, t, wake.slept_ns, &key);
 	keep_edge(&key, wake.slept_ns);
 	return 0;
 }
 
-SEC("tp_btf/sched_wakeup_new")
+TT_EVENT("sched_wakeup_new")
 int BPF_PROG(sched_wakeup_new, struct task_struct *p)
 {
-	handle_wakeup_new(p->pid);
+	handle_wakeup_new(TT_READ(p, pid));
 	return 0;
 }
 
-SEC("tp_btf/task_newtask")
+TT_EVENT("task_newtask")
 int BPF_PROG(task_newtask, struct task_struct *p, __u64 clone_flags)
 {
-	handle_newtask(p->pid, clone_flags);
+	handle_newtask(TT_READ(p, pid), clone_flags);
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exec")
+TT_EVENT("sched_process_exec")
 int BPF_PROG(sched_process_exec, struct task_struct *p, __s32 old_pid)
 {
-	handle_exec(p->pid, old_pid);
+	handle_exec(TT_READ(p, pid), old_pid);
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
+TT_EVENT("sched_process_exit")
 int BPF_PROG(sched_process_exit, struct task_struct *p)
 {
-	handle_exit(p->pid);
+	handle_exit(TT_READ(p, pid));
 	return 0;
 }
 
-SEC("tp_btf/irq_handler_entry")
+TT_EVENT("irq_handler_entry")
 int BPF_PROG(irq_handler_entry, int irq)
 {
 	enter_irq(irq);
 	return 0;
 }
 
-SEC("tp_btf/irq_handler_exit")
+TT_EVENT("irq_handler_exit")
 int BPF_PROG(irq_handler_exit)
 {
 	leave_irq();
 	return 0;
 }
 
-SEC("tp_btf/softirq_entry")
+TT_EVENT("softirq_entry")
 int BPF_PROG(softirq_entry, unsigned int vector)
 {
 	enter_softirq(vector);
 	return 0;
 }
 
-SEC("tp_btf/softirq_exit")
+TT_EVENT("softirq_exit")
 int BPF_PROG(softirq_exit)
 {
 	leave_softirq();
 	return 0;
 }
 
-SEC("tp_btf/hrtimer_expire_entry")
+TT_EVENT("hrtimer_expire_entry")
 int BPF_PROG(hrtimer_expire_entry)
 {
 	enter_timer();
 	return 0;
 }
 
-SEC("tp_btf/hrtimer_expire_exit")
+TT_EVENT("hrtimer_expire_exit")
 int BPF_PROG(hrtimer_expire_exit)
 {
 	leave_timer();

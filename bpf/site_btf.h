@@ -8,6 +8,9 @@
 #define __TEGRATRACE_SITE_BTF_H
 
 #include "futex.h"
+#ifdef TT_RAW
+#include "raw_abi.h"
+#endif
 
 #define PF_IO_WORKER 0x00000010
 #define PF_KTHREAD   0x00200000
@@ -26,12 +29,43 @@
 #define REG_THIRD   dx
 #endif
 
-/* Of the kernel stack of a task; set by the loader. Only needed without bpf_task_pt_regs(). */
-const volatile __u32 thread_size = 16384;
-
 struct entry_regs {
 	__u32 syscall, first, second, third;
 };
+
+static __always_inline void probe_regs(const void *at, struct entry_regs *r)
+{
+	const struct pt_regs___entry *regs = at;
+
+	r->syscall = (__u32)BPF_CORE_READ(regs, REG_SYSCALL);
+	r->first = (__u32)BPF_CORE_READ(regs, REG_FIRST);
+}
+
+static __always_inline void probe_more_regs(const void *at, struct entry_regs *r)
+{
+	const struct pt_regs___entry *regs = at;
+
+	r->second = (__u32)BPF_CORE_READ(regs, REG_SECOND);
+	r->third = (__u32)BPF_CORE_READ(regs, REG_THIRD);
+}
+
+#ifdef TT_RAW
+
+struct tt_self self;
+
+static __always_inline void read_regs(struct task_struct *p, struct entry_regs *r)
+{
+	const char *at = (const char *)TT_READ(p, stack) + self.regs_offset;
+
+	probe_regs(at, r);
+	if (r->syscall == NR_FUTEX)
+		probe_more_regs(at, r);
+}
+
+#else
+
+/* Of the kernel stack of a task; set by the loader. Only needed without bpf_task_pt_regs(). */
+const volatile __u32 thread_size = 16384;
 
 static __always_inline void read_regs(struct task_struct *p, struct entry_regs *r)
 {
@@ -45,18 +79,19 @@ static __always_inline void read_regs(struct task_struct *p, struct entry_regs *
 		r->third = (__u32)regs->REG_THIRD;
 		return;
 	}
-	regs = (struct pt_regs___entry *)((char *)p->stack + thread_size) - 1;
-	r->syscall = (__u32)BPF_CORE_READ(regs, REG_SYSCALL);
-	r->first = (__u32)BPF_CORE_READ(regs, REG_FIRST);
-	r->second = (__u32)BPF_CORE_READ(regs, REG_SECOND);
-	r->third = (__u32)BPF_CORE_READ(regs, REG_THIRD);
+	regs = (void *)((char *)p->stack + thread_size -
+			bpf_core_type_size(struct pt_regs___entry));
+	probe_regs(regs, r);
+	probe_more_regs(regs, r);
 }
+
+#endif
 
 static __always_inline void add_syscall(struct task_struct *p, struct tt_edge_key *key)
 {
-	struct entry_regs r;
+	struct entry_regs r = {};
 
-	if (p->flags & (PF_KTHREAD | PF_IO_WORKER))
+	if (TT_READ(p, flags) & (PF_KTHREAD | PF_IO_WORKER))
 		return; /* never came from user space */
 	read_regs(p, &r);
 	if ((__s32)r.syscall < 0) {
@@ -67,6 +102,35 @@ static __always_inline void add_syscall(struct task_struct *p, struct tt_edge_ke
 	key->arg = r.first;
 	if (r.syscall == NR_FUTEX && tt_is_mutex(r.second, r.third))
 		key->flags |= TT_SITE_FUTEX_LOCK;
+}
+
+#ifdef TT_RAW
+
+/* The helper that walks a sleeper's stack takes typed pointers only: it is walked as it goes out. */
+static __always_inline void before_sleep(void *ctx, __u32 slot, enum tt_switch_out how)
+{
+	struct tt_thread *t = thread_at(slot);
+
+	if (t && (kernel_stacks || user_stacks) && (how == TT_OUT_SLEEP || how == TT_OUT_DISK))
+		take_own_stacks(ctx, t, kernel_stacks);
+}
+
+static __always_inline void add_site(struct task_struct *p, struct tt_thread *t, __u64 slept_ns,
+				     struct tt_edge_key *key)
+{
+	add_syscall(p, key);
+	key->kernel_stack = t->site_kernel_stack;
+	key->user_stack = t->site_user_stack;
+}
+
+#else
+
+static __always_inline void before_sleep(void *ctx, __u32 slot, enum tt_switch_out how)
+{
+	struct tt_thread *t = user_stacks && how == TT_OUT_SLEEP ? thread_at(slot) : 0;
+
+	if (t)
+		take_own_stacks(ctx, t, false);
 }
 
 static __always_inline void add_site(struct task_struct *p, struct tt_thread *t, __u64 slept_ns,
@@ -85,5 +149,7 @@ static __always_inline void add_site(struct task_struct *p, struct tt_thread *t,
 	if (!key->kernel_stack)
 		__sync_fetch_and_add(&losses.stacks, 1);
 }
+
+#endif
 
 #endif /* __TEGRATRACE_SITE_BTF_H */

@@ -4,7 +4,7 @@
 # is there already. Usage: tools/install-deps.sh [build|test|bench|packages|page]...
 set -eu
 
-test='libcmocka-dev clang-format python3-pytest python3-pytest-rerunfailures python3-jsonschema procps util-linux e2fsprogs fio mandoc gnuplot-nox protobuf-compiler'
+test='libcmocka-dev clang-format python3-pytest python3-pytest-rerunfailures python3-jsonschema procps util-linux e2fsprogs fio dwarves mandoc gnuplot-nox protobuf-compiler'
 build='gcc make clang llvm pkg-config libbpf-dev libdw-dev libiberty-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libmicrohttpd-dev libprotobuf-c-dev protobuf-c-compiler'
 bench='libbpf-tools'
 page='nodejs npm'

@@ -27,7 +27,7 @@ measure() {
 		kill -0 $load
 		sleep 0.05
 	done
-	for rung in btf tracepoint; do
+	for rung in btf raw tracepoint; do
 		LD_PRELOAD=$build/tests/load_stats.so LOAD_STATS=$dir/raw "$build/tegratrace" -q \
 			--rung $rung --cuda all --user-stacks -p $load -d 0.1 >/dev/null 2>"$dir/errors" ||
 			echo "rung $rung: $(head -n 1 "$dir/errors")" >&2

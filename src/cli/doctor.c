@@ -18,6 +18,7 @@
 #include "tegra/source.h"
 
 struct settings {
+	const char *btf;
 	struct tegra_source_options source;
 	bool json;
 };
@@ -29,7 +30,7 @@ static const char doc[] =
 	"configuration, where that can be read. Exit status: 0 some way of tracing works; 1 the "
 	"output failed, 2 usage, 3 not permitted, 5 this kernel cannot.";
 
-enum { KEY_JSON = 1000, KEY_TEGRASTATS, KEY_TEGRA_LOG, KEY_INTERVAL };
+enum { KEY_JSON = 1000, KEY_TEGRASTATS, KEY_TEGRA_LOG, KEY_INTERVAL, KEY_BTF };
 
 static const struct argp_option entries[] = {
 	{"json", KEY_JSON, NULL, 0, "One JSON object", 0},
@@ -37,6 +38,7 @@ static const struct argp_option entries[] = {
 	 "Try CMD for tegrastats lines (default: tegrastats, when it is on PATH)", 0},
 	{"tegra-log", KEY_TEGRA_LOG, "FILE", 0, "Try the lines of a log or a FIFO instead", 0},
 	{"interval", KEY_INTERVAL, "MS", 0, "Interval given to tegrastats (default 100)", 0},
+	{"btf", KEY_BTF, "FILE", 0, "Try rung raw with the type data of that file", 0},
 	{"verbose", 'v', NULL, 0, "The log of the kernel's verifier too", 0},
 	{0},
 };
@@ -63,6 +65,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--interval must be a whole number from 1 to 60000");
 		settings->source.interval_ms = (int)ms;
 		return 0;
+	case KEY_BTF:
+		settings->btf = arg;
+		return 0;
 	case 'v':
 		msg_set_verbose(true);
 		return 0;
@@ -79,13 +84,14 @@ static struct finding *add(struct doctor *doctor)
 }
 
 /* Returns whether some rung traces; polling is what is left where none does. */
-static bool check_rungs(struct doctor *doctor)
+static bool check_rungs(struct doctor *doctor, const char *btf)
 {
 	static const struct {
 		const char *what;
 		enum rung rung;
 	} rungs[] = {
 		{"rung btf", RUNG_BTF},
+		{"rung raw", RUNG_RAW},
 		{"rung tracepoint", RUNG_TRACEPOINT},
 		{"rung perf", RUNG_PERF},
 		{"rung proc", RUNG_PROC},
@@ -93,7 +99,8 @@ static bool check_rungs(struct doctor *doctor)
 	bool some = false;
 
 	for (size_t i = 0; i < sizeof(rungs) / sizeof(rungs[0]); i++) {
-		struct tracer_options options = {.rung = rungs[i].rung, .follow_children = true};
+		struct tracer_options options = {
+			.rung = rungs[i].rung, .btf = btf, .follow_children = true};
 		struct finding *finding = add(doctor);
 		struct capability unused = {0};
 		struct tracer *tracer = NULL;
@@ -233,7 +240,7 @@ int doctor_command(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &settings))
 		return EXIT_USAGE;
 	board_read(&doctor.host);
-	some_rung = check_rungs(&doctor);
+	some_rung = check_rungs(&doctor, settings.btf);
 	check_config(&doctor);
 	add_all(&doctor, findings, environment_check(findings));
 	add_all(&doctor, features, kernel_features_check(&doctor.config, features));

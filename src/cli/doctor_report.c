@@ -48,6 +48,44 @@ static void advise_rebuild(const struct kernel_config *config, struct doctor_che
 			     " in the kernel's source, then build and boot it");
 }
 
+/* Programs load and only the type data for them is missing: the kernel's headers have it too. */
+static void advise_type_data(const struct doctor *doctor, struct doctor_check *check)
+{
+	const char *kernel = doctor->host.kernel;
+	char path[192];
+
+	snprintf(path, sizeof(path), "/lib/modules/%s/build/include/generated/autoconf.h", kernel);
+	if (!access(path, F_OK))
+		snprintf(check->remedy, sizeof(check->remedy),
+			 "sudo tegratrace-make-btf kernel.btf && sudo tegratrace doctor --btf "
+			 "kernel.btf");
+	else if (strstr(kernel, "-tegra"))
+		snprintf(check->remedy, sizeof(check->remedy),
+			 "sudo apt install gcc dwarves nvidia-l4t-kernel-headers");
+	else
+		snprintf(check->remedy, sizeof(check->remedy),
+			 "sudo apt install gcc dwarves linux-headers-%s", kernel);
+}
+
+static struct doctor_check *find_check(struct doctor *doctor, const char *what)
+{
+	for (int i = 0; i < doctor->n; i++) {
+		if (!strcmp(doctor->checks[i].finding.what, what))
+			return &doctor->checks[i];
+	}
+	return NULL;
+}
+
+static bool wants_type_data(struct doctor *doctor)
+{
+	const struct doctor_check *btf = find_check(doctor, "rung btf");
+	const struct doctor_check *raw = find_check(doctor, "rung raw");
+	const struct doctor_check *tracepoint = find_check(doctor, "rung tracepoint");
+
+	return btf && raw && tracepoint && tracepoint->finding.ok && !btf->finding.ok &&
+	       !raw->finding.ok;
+}
+
 static void advise_modprobe(const struct doctor *doctor, struct doctor_check *check)
 {
 	static const char *const endings[] = {"", ".xz", ".zst", ".gz"};
@@ -88,6 +126,13 @@ void doctor_advise(struct doctor *doctor)
 				doctor->next = check;
 			}
 		}
+	}
+	if (wants_type_data(doctor)) {
+		struct doctor_check *raw = find_check(doctor, "rung raw");
+
+		advise_type_data(doctor, raw);
+		if (best >= REMEDIES)
+			doctor->next = raw;
 	}
 	/* Building a kernel is the last resort, for who can trace nothing without. */
 	for (int i = 0; i < doctor->n && !some_rung; i++) {

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/msg.h"
 #include "base/text.h"
@@ -44,6 +45,7 @@ static const char args_doc[] =
 enum {
 	KEY_NO_FOLLOW = 1000,
 	KEY_RUNG,
+	KEY_BTF,
 	KEY_TEGRASTATS,
 	KEY_TEGRA_LOG,
 	KEY_INTERVAL,
@@ -121,7 +123,11 @@ static const struct argp_option entries[] = {
 	{"quiet", 'q', NULL, 0, "No status line and no notes", 0},
 	{NULL, 0, NULL, 0, "Tracing:", 4},
 	{"rung", KEY_RUNG, "RUNG", 0,
-	 "auto, btf, tracepoint, perf or proc (default auto: the first that works here)", 0},
+	 "auto, btf, raw, tracepoint, perf or proc (default auto: the first that works here)", 0},
+	{"btf", KEY_BTF, "FILE", 0,
+	 "Type data of this kernel, where it has none of its own: made from its headers by "
+	 "tegratrace-make-btf",
+	 0},
 	{"max-threads", KEY_SLOTS, "N", 0, "Threads traced at once (default 16383)", 0},
 	{"user-stacks", KEY_USER_STACKS, NULL, 0,
 	 "Whole user stacks of waits and samples (code built with frame pointers)", 0},
@@ -254,8 +260,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_RUNG:
 		if (rung_from_name(arg, &options->rung))
-			argp_error(state, "--rung is auto, btf, tracepoint, perf or proc, not '%s'",
+			argp_error(state,
+				   "--rung is auto, btf, raw, tracepoint, perf or proc, not '%s'",
 				   arg);
+		return 0;
+	case KEY_BTF:
+		options->btf = arg;
 		return 0;
 	case KEY_SLOTS:
 		options->slots =
@@ -332,6 +342,10 @@ static void check(const struct options *options)
 
 	if (!outputs_check(&options->outputs))
 		exit(EXIT_USAGE);
+	if (options->btf && access(options->btf, R_OK)) {
+		msg_error("--btf %s: cannot read it: %s", options->btf, strerror(errno));
+		exit(EXIT_USAGE);
+	}
 
 	if (options->json_schema || targets == 1)
 		return;

@@ -33,6 +33,7 @@ struct options {
 	int64_t delay_ns;    /* from the target's beginning to the window's; 0 = at once */
 	int64_t duration_ns; /* 0 = until the target ends or Ctrl-C */
 	enum rung rung;
+	const char *btf; /* NULL */
 	uint32_t slots;
 	unsigned int without; /* enum probe, or-ed */
 	const char *tegrastats;

@@ -272,6 +272,7 @@ static int open_tracer(struct run *run)
 {
 	struct tracer_options options = {
 		.rung = run->options->rung,
+		.btf = run->options->btf,
 		.follow_children = run->options->follow,
 		.slots = run->options->slots,
 		.interrupts = !(run->options->without & PROBE_IRQ),

@@ -20,7 +20,9 @@ static bool wants(const struct options *options, enum probe probe, const char *w
 /* The rung that polls looks at them itself. */
 static bool sees_no_syscalls(const struct session *session, const struct tracer *tracer)
 {
-	return strcmp(session->capability.rung, "btf") != 0 && !tracer_polls(tracer);
+	const char *rung = session->capability.rung;
+
+	return strcmp(rung, "btf") != 0 && strcmp(rung, "raw") != 0 && !tracer_polls(tracer);
 }
 
 int run_probes_open(struct run_probes *probes, const struct options *options, struct tracer *tracer,

@@ -42,19 +42,6 @@ struct tracer {
 	int nothers;
 };
 
-int rung_from_name(const char *name, enum rung *rung)
-{
-	static const char *const names[] = {"auto", "btf", "tracepoint", "perf", "proc"};
-
-	for (int i = 0; i < 5; i++) {
-		if (!strcmp(name, names[i])) {
-			*rung = (enum rung)i;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
 /* A verifier log says at its end why, and has thousands of lines before that. */
 #define LIBBPF_LINES 40
 
@@ -186,6 +173,7 @@ static int try_rung(struct tracer *tracer, const struct rung_ops *ops,
 		    const struct tracer_options *options, char reason[RUNG_REASON_LEN])
 {
 	struct rung_settings settings = {
+		.btf = options->btf,
 		.follow_children = options->follow_children,
 		.interrupts = options->interrupts,
 		.kernel_stacks = options->kernel_stacks,
@@ -230,11 +218,19 @@ static void raise_memlock(void)
 			  strerror(errno));
 }
 
+/* Rung raw without a file would only be rung btf once more. */
+static bool wanted(const struct tracer_options *options, enum rung rung)
+{
+	if (options->rung == RUNG_AUTO)
+		return rung != RUNG_RAW || options->btf;
+	return options->rung == rung;
+}
+
 int tracer_open(const struct tracer_options *options, struct tracer **tracer_out,
 		struct capability *capability, char *reason, size_t reason_size)
 {
-	static const struct rung_ops *const ladder[] = {&rung_btf, &rung_tracepoint, &rung_perf,
-							&rung_proc};
+	static const struct rung_ops *const ladder[] = {&rung_btf, &rung_raw, &rung_tracepoint,
+							&rung_perf, &rung_proc};
 	struct tracer *tracer = calloc(1, sizeof(*tracer));
 	char why[RUNG_REASON_LEN] = "", what[32];
 	int err = -EINVAL, denied = 0;
@@ -248,7 +244,7 @@ int tracer_open(const struct tracer_options *options, struct tracer **tracer_out
 		tracer->slots = TT_MAX_SLOTS;
 	tracer->pid_max = read_pid_max();
 	for (size_t i = 0; i < sizeof(ladder) / sizeof(ladder[0]) && err; i++) {
-		if (options->rung != RUNG_AUTO && options->rung != (enum rung)(RUNG_BTF + i))
+		if (!wanted(options, (enum rung)(RUNG_BTF + i)))
 			continue;
 		why[0] = '\0';
 		err = try_rung(tracer, ladder[i], options, why);
@@ -258,6 +254,8 @@ int tracer_open(const struct tracer_options *options, struct tracer **tracer_out
 			snprintf(what, sizeof(what), "rung %s", ladder[i]->name);
 			capability_add(capability, what, why);
 			msg_debug("rung %s: %s", ladder[i]->name, why);
+			if (ladder[i] == &rung_raw && options->rung == RUNG_AUTO && !denied)
+				msg_warn("--btf: %s; going on without it", why);
 		}
 	}
 	if (err) {
@@ -277,6 +275,9 @@ int tracer_open(const struct tracer_options *options, struct tracer **tracer_out
 			       "switched off, or no irq and timer events here");
 	if (!options->kernel_stacks)
 		capability_add(capability, "kernel stacks", "switched off");
+	if (options->btf && tracer->ops == &rung_btf)
+		capability_add(capability, "BTF file",
+			       "not read: this kernel has type data of its own");
 	*tracer_out = tracer;
 	return 0;
 }

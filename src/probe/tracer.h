@@ -17,16 +17,18 @@
 enum rung {
 	RUNG_AUTO,
 	RUNG_BTF,
+	RUNG_RAW,
 	RUNG_TRACEPOINT,
 	RUNG_PERF,
 	RUNG_PROC,
 };
 
-/* Returns 0 and the rung for "auto", "btf", "tracepoint", "perf", "proc"; -EINVAL otherwise. */
+/* Returns 0 and the rung for "auto", "btf", "raw", "tracepoint", "perf", "proc"; -EINVAL otherwise. */
 int rung_from_name(const char *name, enum rung *rung);
 
 struct tracer_options {
 	enum rung rung;
+	const char *btf; /* a file of type data for kernels that have none; NULL */
 	bool follow_children;
 	uint32_t slots;	    /* threads traced at once; 0 = default */
 	bool interrupts;    /* tell interrupts that wake from the tasks they interrupt */

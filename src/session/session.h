@@ -201,7 +201,7 @@ struct missing_capability {
 #define SESSION_MISSING 16
 
 struct capability {
-	char rung[16]; /* "btf", "tracepoint", "perf", "proc" */
+	char rung[16]; /* "btf", "raw", "tracepoint", "perf", "proc" */
 	struct missing_capability missing[SESSION_MISSING];
 	int nmissing;
 };

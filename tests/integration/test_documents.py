@@ -72,9 +72,10 @@ def test_man_page_has_every_subcommand_and_status(man_sections):
     assert ", ".join(documented).split(", ") == statuses
 
 
-def test_man_page_is_clean():
-    for name, command in (("mandoc", ["mandoc", "-Tlint", "-Wwarning", MAN_PAGE]),
-                          ("man", ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", MAN_PAGE])):
+@pytest.mark.parametrize("page", (MAN_PAGE, "tools/man/tegratrace-make-btf.8"))
+def test_man_page_is_clean(page):
+    for name, command in (("mandoc", ["mandoc", "-Tlint", "-Wwarning", page]),
+                          ("man", ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", page])):
         if not shutil.which(name):
             pytest.skip(f"no {name}: apt-get install {'man-db' if name == 'man' else name}")
         done = subprocess.run(command, capture_output=True, text=True, check=False,
@@ -119,7 +120,7 @@ def test_completion_of_words():
 def test_completion_of_values(line, breaks):
     prefix = "" if breaks else "--rung="
     assert complete(*line, breaks=breaks) == {
-        prefix + v for v in ("auto", "btf", "tracepoint", "perf", "proc")}
+        prefix + v for v in ("auto", "btf", "raw", "tracepoint", "perf", "proc")}
 
 
 @pytest.mark.parametrize("option, subcommand", (("--rung", TRACE), ("--without", TRACE), ("--cuda", TRACE),

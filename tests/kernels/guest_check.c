@@ -559,7 +559,8 @@ static int show_programs(void)
 		of.info.info_len = sizeof(info);
 		of.info.info = (__u64)(uintptr_t)&info;
 		if (fd >= 0 && !bpf(BPF_OBJ_GET_INFO_BY_FD, &of) &&
-		    (info.type == BPF_PROG_TYPE_TRACING || info.type == BPF_PROG_TYPE_TRACEPOINT))
+		    (info.type == BPF_PROG_TYPE_TRACING || info.type == BPF_PROG_TYPE_TRACEPOINT ||
+		     info.type == BPF_PROG_TYPE_RAW_TRACEPOINT))
 			printf("NOTE program %s type %u xlated %u jited %u verified %u\n",
 			       info.name, info.type, info.xlated_prog_len, info.jited_prog_len,
 			       info.verified_insns);

@@ -44,8 +44,9 @@ static const char *kind_of(const union bpf_attr *attr)
 {
 	switch (attr->prog_type) {
 	case BPF_PROG_TYPE_TRACING:
-	case BPF_PROG_TYPE_RAW_TRACEPOINT:
 		return "raw";
+	case BPF_PROG_TYPE_RAW_TRACEPOINT:
+		return "raw_tp";
 	case BPF_PROG_TYPE_TRACEPOINT:
 		return "tracepoint";
 	case BPF_PROG_TYPE_PERF_EVENT:

@@ -12,7 +12,8 @@ import packages
 
 MACHINES = {"amd64": 62, "arm64": 183}
 FILES = {f"usr/{name}" for name in (
-    "sbin/tegratrace", "share/man/man8/tegratrace.8.gz", "share/doc/tegratrace/README.md",
+    "sbin/tegratrace", "sbin/tegratrace-make-btf",
+    "share/man/man8/tegratrace-make-btf.8.gz", "share/man/man8/tegratrace.8.gz", "share/doc/tegratrace/README.md",
     "share/doc/tegratrace/copyright", "share/doc/tegratrace/changelog.gz",
     "share/bash-completion/completions/tegratrace", "share/lintian/overrides/tegratrace")}
 

@@ -11,7 +11,8 @@ def test_install_and_uninstall(tmp_path, version):
     packages.make("install", *where)
     root = tmp_path / "opt/tt"
     assert packages.files_below(tmp_path) == {f"opt/tt/{name}" for name in (
-        "sbin/tegratrace", "share/man/man8/tegratrace.8.gz", "share/doc/tegratrace/README.md",
+        "sbin/tegratrace", "sbin/tegratrace-make-btf",
+        "share/man/man8/tegratrace-make-btf.8.gz", "share/man/man8/tegratrace.8.gz", "share/doc/tegratrace/README.md",
         "share/doc/tegratrace/LICENSE", "share/bash-completion/completions/tegratrace")}
     for name in packages.files_below(root):
         assert os.stat(root / name).st_mode & 0o7777 == (0o755 if "sbin" in name else 0o644)

@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The kernel matrix: boots each kernel in each posture, one at a time, and prints what held as one
 # table, then "N passed, N failed, N skipped". The consoles stay in $BUILD/kernels.
-# Usage: [POSTURES="btf no-btf no-bpf no-root no-tracefs memlock"] tools/kernels/check.sh KERNEL...
+# In posture btf-file the type data are made from the kernel's own package of headers (btf.sh).
+# Usage: [POSTURES="btf btf-file no-btf no-bpf no-root no-tracefs memlock"] tools/kernels/check.sh KERNEL...
 set -eu
 
 export LC_ALL=C
 here=$(dirname "$0")
 build=${BUILD:-build}
-read -r -a postures <<<"${POSTURES:-btf no-btf no-bpf no-root no-tracefs memlock}"
+read -r -a postures <<<"${POSTURES:-btf btf-file no-btf no-bpf no-root no-tracefs memlock}"
 logs=$build/kernels
-columns=(doctor verifier-btf verifier-tracepoint timeline-btf timeline-tracepoint counts hog hog-tracepoint hog-perf sleepers
-	sleepers-classes pingpong churn exec_thread stopped faults cuda demo beside attach-20-btf attach-20-tracepoint memlock-refused kernel-log)
-heads=(doctor verif/b verif/t timel/b timel/t counts hog hog/t perf sleep classes pingp churn exec stop faults cuda demo beside att20/b att20/t
+columns=(doctor verifier-btf verifier-raw verifier-tracepoint timeline-btf timeline-raw timeline-tracepoint counts hog hog-tracepoint
+	hog-perf sleepers sleepers-classes pingpong churn exec_thread stopped faults cuda demo beside attach-20-btf attach-20-raw
+	attach-20-tracepoint memlock-refused kernel-log)
+heads=(doctor verif/b verif/r verif/t timel/b timel/r timel/t counts hog hog/t perf sleep classes pingp churn exec stop faults cuda demo
+	beside att20/b att20/r att20/t
 	memlock klog)
 passed=0 failed=0 skipped=0
 rows=() failures=() skips=()
@@ -69,8 +72,19 @@ judge() { # KERNEL POSTURE LOG
 }
 
 run() { # KERNEL POSTURE FOLDER
-	local log=$logs/$1-$2.log seconds=$SECONDS
-	"$here/boot.sh" "$(arch_of "$1")" "$3/vmlinuz" "$logs/initramfs-$(arch_of "$1").cpio" "$2" 2>&1 |
+	local log=$logs/$1-$2.log seconds=$SECONDS why initramfs
+	initramfs=$logs/initramfs-$(arch_of "$1").cpio
+	if [ "$2" = btf-file ]; then
+		if ! why=$("$here/btf.sh" "$1" "$3" "$logs/$1.btf.cpio" 2>&1); then
+			skipped=$((skipped + 1))
+			skips+=("$1 $2: ${why##*$'\n'}")
+			return 0
+		fi
+		# The kernel unpacks one archive behind the other.
+		cat "$initramfs" "$logs/$1.btf.cpio" >"$logs/initramfs-btf.cpio"
+		initramfs=$logs/initramfs-btf.cpio
+	fi
+	"$here/boot.sh" "$(arch_of "$1")" "$3/vmlinuz" "$initramfs" "$2" 2>&1 |
 		tr -d '\r' >"$log" || true
 	count "$log"
 	judge "$1" "$2" "$log"

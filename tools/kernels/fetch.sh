@@ -3,8 +3,9 @@
 # Fetches Debian's kernels for arm64 and amd64, and a static busybox for them, through apt: from the mirror that
 # this machine's own sources name, checked with Debian's keys, with lists of its own so that the
 # machine's are left alone. No root. Kept in $TEGRATRACE_KERNELS, else in the user's cache.
-# Usage: tools/kernels/fetch.sh NAME...     (5.10, 6.1, 6.12, sid, 5.10-rt, 6.12-16k, busybox; -amd64)
-# Prints a line each: "NAME<TAB>FOLDER" with vmlinuz or busybox in it, or
+# Usage: tools/kernels/fetch.sh NAME...     (5.10, 6.1, 6.12, sid, 5.10-rt, 6.12-16k, busybox; -amd64; -headers)
+# NAME-headers are those of the kernel NAME that is there already, in folders as /usr/src has them.
+# Prints a line each: "NAME<TAB>FOLDER" with vmlinuz, busybox or headers in it, or
 # "NAME<TAB>-<TAB>why not". REFRESH=1 looks for newer ones.
 set -eu
 
@@ -143,9 +144,45 @@ download() { # PACKAGE VERSION FOLDER
 	rm -rf "$tmp"
 }
 
+# Of the very kernel that was fetched: a folder for its configuration and one for all of the version.
+download_headers() { # NAME-headers FOLDER
+	local image version headers common package tmp=$cache/tmp.$$
+	if ! read -r image version <"$cache/${1%-headers}/package"; then
+		problem="${1%-headers} is not there"
+		return 1
+	fi
+	headers=linux-headers-${image#linux-*-}
+	common=$(APT_CONFIG=$apt/apt.conf apt-cache depends "$headers=$version" 2>/dev/null |
+		sed -n 's/^ *Depends: \(linux-headers-.*-common.*\)/\1/p' | head -n 1)
+	if [ -z "$common" ]; then
+		problem="the mirror has no $headers $version any more: REFRESH=1 fetches a newer kernel"
+		return 1
+	fi
+	rm -rf "$tmp"
+	mkdir -p "$tmp/out"
+	if ! (cd "$tmp" && APT_CONFIG=$apt/apt.conf timeout "$limit" \
+		apt-get -qq download "$headers=$version" "$common=$version") >"$apt/log" 2>&1; then
+		problem="$headers $version: $(sed -n 's/^E: //p' "$apt/log" | grep . || echo 'no answer in time')"
+		problem=${problem%%$'\n'*}
+		rm -rf "$tmp"
+		return 1
+	fi
+	for package in "$tmp"/*.deb; do
+		dpkg-deb --fsys-tarfile "$package" | tar -x -C "$tmp/out" --strip-components=3 ./usr/src
+	done
+	echo "$headers $version" >"$tmp/out/package"
+	rm -rf "$2"
+	mv "$tmp/out" "$2"
+	rm -rf "$tmp"
+}
+
 # The newest that the mirror has: a list may name one that is gone from there.
 fetch() { # NAME FOLDER
 	local package suite version versions
+	if [[ $1 == *-headers ]]; then
+		download_headers "$1" "$2"
+		return
+	fi
 	suite=$(kernel_suite "$1") package=$(kernel_package "$1")
 	versions=$(versions_in "$package" "$suite")
 	[ -n "$versions" ] || problem="the mirror has no $package in $suite"
@@ -169,7 +206,7 @@ for name in "$@"; do
 	fi
 	# Each architecture has lists of its own.
 	case $name in
-	*-amd64) arch=amd64 apt=$cache/apt-amd64 ;;
+	*-amd64*) arch=amd64 apt=$cache/apt-amd64 ;;
 	*) arch=arm64 apt=$cache/apt ;;
 	esac
 	if [ -z "${ready[$arch]:-}" ]; then

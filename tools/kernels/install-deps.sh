@@ -9,7 +9,7 @@ case $(dpkg --print-architecture) in
 arm64) cross='' foreign=amd64 triplet=x86-64-linux-gnu ;;
 *) cross='libc6-dev-arm64-cross' foreign=arm64 triplet=aarch64-linux-gnu ;;
 esac
-wanted="gcc-$triplet $cross cpio qemu-system-arm qemu-system-x86 seabios"
+wanted="gcc-$triplet $cross cpio dwarves qemu-system-arm qemu-system-x86 seabios"
 for library in libbpf-dev libdw-dev libiberty-dev libbz2-dev liblzma-dev libelf-dev zlib1g-dev \
 	libjansson-dev libsqlite3-dev libprotobuf-c-dev; do
 	wanted="$wanted $library $library:$foreign"

@@ -25,16 +25,20 @@ install: $(PROGRAM) install-files
 # The program must be there: see install.
 install-files: $(if $(filter install,$(MAKECMDGOALS)),$(PROGRAM))
 	install -D -m 755 $(PROGRAM) $(SBIN_DIR)/tegratrace
+	install -m 755 tools/make-btf.sh $(SBIN_DIR)/tegratrace-make-btf
 	install -D -m 644 tools/completion/tegratrace $(COMPLETION_DIR)/tegratrace
 	install -D -m 644 README.md $(DOC_DIR)/README.md
 	install -m 644 LICENSE $(DOC_DIR)/LICENSE
 	install -d $(MAN_DIR)
-	gzip -9n < tools/man/tegratrace.8 > $(MAN_DIR)/tegratrace.8.gz
-	chmod 644 $(MAN_DIR)/tegratrace.8.gz
+	for page in tegratrace tegratrace-make-btf; do \
+		gzip -9n < tools/man/$$page.8 > $(MAN_DIR)/$$page.8.gz && \
+		chmod 644 $(MAN_DIR)/$$page.8.gz || exit 1; \
+	done
 
 # Folders that other programs use too stay, also when they are empty.
 uninstall:
-	rm -f $(SBIN_DIR)/tegratrace $(COMPLETION_DIR)/tegratrace $(MAN_DIR)/tegratrace.8.gz \
+	rm -f $(SBIN_DIR)/tegratrace $(SBIN_DIR)/tegratrace-make-btf $(COMPLETION_DIR)/tegratrace \
+		$(MAN_DIR)/tegratrace.8.gz $(MAN_DIR)/tegratrace-make-btf.8.gz \
 		$(DOC_DIR)/README.md $(DOC_DIR)/LICENSE
 	[ ! -d $(DOC_DIR) ] || rmdir --ignore-fail-on-non-empty $(DOC_DIR)
 

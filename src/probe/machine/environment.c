@@ -50,8 +50,7 @@ static void check_type_data(struct finding *f)
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		say(f, false,
 		    "no /sys/kernel/btf/vmlinux, as on every stock Jetson: the tracepoint rung "
-		    "works "
-		    "without, but cannot tell disk waits from other sleeps");
+		    "works without, but sees no system calls; a BTF file can stand in (--btf)");
 	else
 		say(f, true, "/sys/kernel/btf/vmlinux");
 }

@@ -12,6 +12,7 @@ static const struct {
 	const char *options[NEEDS_MAX];
 } needs[] = {
 	{"rung btf", {"BPF_SYSCALL", "BPF_EVENTS", "DEBUG_INFO_BTF"}},
+	{"rung raw", {"BPF_SYSCALL", "BPF_EVENTS"}},
 	{"rung tracepoint", {"BPF_SYSCALL", "BPF_EVENTS", "EVENT_TRACING"}},
 	{"rung perf", {"PERF_EVENTS", "EVENT_TRACING"}},
 	{"rung proc", {"SCHED_INFO"}},

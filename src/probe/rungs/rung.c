@@ -8,6 +8,20 @@
 #include <unistd.h>
 
 #include "probe/tracefs.h"
+#include "probe/tracer.h"
+
+int rung_from_name(const char *name, enum rung *rung)
+{
+	static const char *const names[] = {"auto", "btf", "raw", "tracepoint", "perf", "proc"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(name, names[i])) {
+			*rung = (enum rung)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
 
 int rung_size_maps(struct bpf_object *object, const struct rung_settings *settings)
 {

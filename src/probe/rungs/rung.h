@@ -18,6 +18,7 @@ struct rung_settings {
 	bool interrupts; /* tell interrupts from the tasks that they interrupt */
 	bool kernel_stacks;
 	bool user_stacks;
+	const char *btf;	 /* a file for rung raw; NULL: the kernel's own type data */
 	__u32 timeline_bytes;	 /* of its ring, a power of two and whole pages; 0 = none */
 	__u32 slots;		 /* records, slot 0 not used */
 	__u32 pid_max;		 /* tids below this */
@@ -51,6 +52,7 @@ struct rung_ops {
 };
 
 extern const struct rung_ops rung_btf;
+extern const struct rung_ops rung_raw;
 extern const struct rung_ops rung_tracepoint;
 extern const struct rung_ops rung_perf;
 extern const struct rung_ops rung_proc;

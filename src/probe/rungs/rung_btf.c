@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "probe/rungs/type_data.h"
 #include "sched_btf.skel.h"
 
 /* 16 KiB on x86-64, and on arm64 (THREAD_SHIFT, asm/memory.h) unless a page is larger. */
@@ -21,10 +22,11 @@ static int btf_load(const struct rung_settings *settings, struct rung_objects *o
 	struct sched_btf *skel;
 	int err;
 
-	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+	if (access(KERNEL_TYPE_DATA, R_OK)) {
 		snprintf(reason, RUNG_REASON_LEN,
-			 "this kernel has no type data (/sys/kernel/btf/vmlinux): stock Jetson "
-			 "kernels lack CONFIG_DEBUG_INFO_BTF");
+			 "this kernel has no type data (" KERNEL_TYPE_DATA
+			 "): stock Jetson kernels lack "
+			 "CONFIG_DEBUG_INFO_BTF; a file can stand in (--btf)");
 		return -ENOENT;
 	}
 	skel = sched_btf__open();

@@ -92,6 +92,7 @@ function cost({overhead: o}) {
 
 const HOW = {
   btf: 'Context switches and wake-ups were counted in the kernel, each one, by BPF programs with the kernel\'s type data; nothing of it is sampled.',
+  raw: 'Context switches and wake-ups were counted in the kernel, each one, by BPF programs with type data from a file; nothing of it is sampled.',
   tracepoint: 'Context switches and wake-ups were counted in the kernel, each one, by BPF programs on classic tracepoints; nothing of it is sampled.',
   perf: 'Context switches and wake-ups were read from the kernel\'s event rings, each one; nothing of it is sampled.',
   proc: 'Threads were polled in /proc: times are sampled, and short waits are missed.',
