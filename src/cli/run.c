@@ -56,6 +56,7 @@ struct run {
 	struct run_probes probes;
 	struct tegra_source *source;
 	struct follow follow;
+	struct status status;
 	struct system_watch *watch;
 	struct board_watch *board;
 	int64_t started_ns;
@@ -455,8 +456,10 @@ static enum end_reason watch_targets(struct run *run)
 		live_tick(run->live, session, tick_ns);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
 		board_watch_poll(run->board, tick_ns);
-		status_show(tick_ns - session->start_ns, accounts_living(run->accounts),
-			    tegra_source_latest(run->source));
+		status_take(&run->status, tick_ns - session->start_ns,
+			    accounts_living(run->accounts), tegra_source_latest(run->source),
+			    &session->host_series);
+		status_show(&run->status);
 	}
 }
 
