@@ -17,16 +17,29 @@ TOOL, WORKLOADS, ROUNDS, SECONDS = sys.argv[1], sys.argv[2], int(sys.argv[3]), i
 STATS = "/proc/sys/kernel/bpf_stats_enabled"
 BPFTOOL = subprocess.run(["tools/find-bpftool.sh"], stdout=subprocess.PIPE, check=True).stdout.decode().strip()
 
-# All peers are up by then.
-SETTLE_S = 1.5
+# From its first program to all of them; and for a peer that has none.
+SETTLE_S = 0.7
+SETTLE_OTHER_S = 1.5
 ALL = "block,faults,samples,cuda,irq,stacks,system"
 
 
-def programs():
-    """Name, ns and runs of each BPF program by its number."""
+def held(pid):
+    """Numbers of the BPF programs that a process holds, by themselves or by their links."""
+    numbers = set()
+    for entry in os.scandir(f"/proc/{pid}/fdinfo"):
+        with contextlib.suppress(OSError), open(entry.path, encoding="ascii") as lines:
+            numbers.update(int(line.split()[1]) for line in lines if line.startswith("prog_id:"))
+    return numbers
+
+
+def programs(process):
+    """Name, ns and runs of each BPF program of a process, by its number."""
+    if not process:
+        return {}
+    own = held(process.pid)
     out = subprocess.run([BPFTOOL, "-j", "prog", "show"], stdout=subprocess.PIPE, check=True).stdout
     return {prog["id"]: (prog.get("name", ""), prog.get("run_time_ns", 0), prog.get("run_cnt", 0))
-            for prog in json.loads(out)}
+            for prog in json.loads(out) if prog["id"] in own}
 
 
 def set_statistics(on):
@@ -50,6 +63,16 @@ def tracer(command, pid):
     return bench.background(*(arg.format(pid=pid) for arg in command))
 
 
+def wait_attached(process, command):
+    if command[0] == "perf":
+        time.sleep(SETTLE_OTHER_S)
+    else:
+        bench.wait_for(command[0], lambda: process.poll() is not None or held(process.pid))
+        time.sleep(SETTLE_S)
+    if process.poll() is not None:
+        raise RuntimeError(f"{command[0]} ended with {process.returncode}")
+
+
 class Faults:
     """Of anonymous memory, touched again and again."""
 
@@ -57,7 +80,7 @@ class Faults:
     own = r"fault"
     ways = {
         "tegratrace": [TOOL, "-q", "--json=/dev/null", f"--without={ALL.replace('faults,', '')}", "-p", "{pid}"],
-        "bpftrace, count by thread": ["bpftrace", "-e", "software:page-faults:1 { @[tid] = count(); }"],
+        "bpftrace, count by thread": ["bpftrace", "-e", "software:page-faults:1 {{ @[tid] = count(); }}"],
         "perf record -d": ["perf", "record", "-q", "-d", "-e", "page-faults", "-c", "1", "-o", "/dev/null", "-p", "{pid}"],
     }
 
@@ -179,23 +202,20 @@ def busy_ns():
 
 def one(kind, folder, command):
     """ns of the programs for one event, and CPU ns of the event in all; None: not to be told."""
-    before = set(programs())
     with kind(folder) as load, tracer(command, load.pid) as process:
         if process:
-            time.sleep(SETTLE_S)
-            if process.poll() is not None:
-                raise RuntimeError(f"{command[0]} ended with {process.returncode}")
+            wait_attached(process, command)
         # The statistics add two readings of the clock to each run of a program.
         _, whole = load.measure()
         with statistics_on():
-            begin = programs()
+            begin = programs(process)
             events, _ = load.measure()
-            end = programs()
+            end = programs(process)
         if process:
             bench.interrupt(process)
     own = kind.own if command and command[0] == TOOL else ""
     ns = runs = 0
-    for number in set(end) & set(begin) - before:
+    for number in set(end) & set(begin):
         if re.search(own, end[number][0]):
             ns += end[number][1] - begin[number][1]
             runs += end[number][2] - begin[number][2]

@@ -10,7 +10,7 @@ import sys
 
 import bench
 
-TOOL, WORKLOADS, ROUNDS, SECONDS = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]) / 1e3
+TOOL, WORKLOADS, ROUNDS, SECONDS = sys.argv[1], sys.argv[2], int(sys.argv[3]), max(1, int(sys.argv[4]) / 1e3)
 
 # Name, command, what counts as its speed, and the slowdown aimed at in percent.
 LOADS = {
