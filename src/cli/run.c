@@ -357,7 +357,8 @@ static int open_all(struct run *run)
 	if (!run->accounts || !run->watch || !run->board ||
 	    run_probes_open(&run->probes, run->options, run->tracer, run->accounts,
 			    &run->session) ||
-	    follow_open(&run->follow, run->tracer, &run->session, run->source, run->record)) {
+	    follow_open(&run->follow, run->tracer, &run->session, run->probes.waits, run->source,
+			run->record)) {
 		msg_error("out of memory");
 		return EXIT_RUN;
 	}

@@ -11,7 +11,7 @@
 /* What one slot had at the last look. */
 struct seen {
 	uint64_t birth_ns;
-	uint32_t tid;
+	uint32_t tid, tgid;
 	char state; /* before its first event, from /proc */
 	char comm[TT_COMM_LEN];
 	int64_t ns[TT_BUCKET_SLOTS];
@@ -72,7 +72,7 @@ static void meet(struct seen *seen, const struct tt_thread *t)
 {
 	struct procfs_stat stat;
 
-	*seen = (struct seen){.tid = t->tid, .birth_ns = t->t_birth_ns};
+	*seen = (struct seen){.tid = t->tid, .tgid = t->tgid, .birth_ns = t->t_birth_ns};
 	if (procfs_task_stat((pid_t)t->tgid, (pid_t)t->tid, &stat))
 		return;
 	seen->state = stat.state;
@@ -136,6 +136,23 @@ void live_threads_tick(struct live_threads *live, int64_t now_ns)
 const int64_t *live_threads_sums_ns(const struct live_threads *live)
 {
 	return live->sums_ns;
+}
+
+int64_t live_threads_off_ns(const struct live_threads *live, uint32_t slot)
+{
+	const int64_t *ns = slot < live->nseen ? live->seen[slot].ns : NULL;
+
+	return ns ? ns[TT_OFF_DISK] + ns[TT_OFF_OTHER] : 0;
+}
+
+pid_t live_threads_pid(const struct live_threads *live, uint32_t slot)
+{
+	return slot < live->nseen ? (pid_t)live->seen[slot].tgid : 0;
+}
+
+uint32_t live_threads_slots(const struct live_threads *live)
+{
+	return live->nseen;
 }
 
 static void list_process(void *ctx, const struct tracer_slots *slots, const struct tt_thread *t)

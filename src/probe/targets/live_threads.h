@@ -27,6 +27,11 @@ void live_threads_tick(struct live_threads *live, int64_t now_ns);
 /* Time of all threads by enum tt_bucket, up to the last tick. */
 const int64_t *live_threads_sums_ns(const struct live_threads *live);
 
+/* Sleep of the thread in that slot up to the last tick; 0 for a slot that none is in. */
+int64_t live_threads_off_ns(const struct live_threads *live, uint32_t slot);
+pid_t live_threads_pid(const struct live_threads *live, uint32_t slot); /* 0: likewise */
+uint32_t live_threads_slots(const struct live_threads *live);
+
 /* Calls `fn` for each process that has a traced thread alive. */
 typedef void (*live_process_fn)(void *ctx, pid_t pid);
 void live_threads_processes(struct live_threads *live, live_process_fn fn, void *ctx);
