@@ -184,6 +184,16 @@ static void record_targets(struct run *run)
 	}
 }
 
+/* Until its exec it had the name of this program. It may have ended by now, but is not reaped. */
+static void name_command(struct run *run)
+{
+	struct target_info *info = &run->session.targets[0];
+	struct procfs_stat stat;
+
+	if (!procfs_task_stat(run->command.pid, PROCFS_PROCESS, &stat))
+		memcpy(info->comm, stat.comm, sizeof(info->comm) - 1);
+}
+
 static int release_command(struct run *run)
 {
 	int err;
@@ -192,8 +202,10 @@ static int release_command(struct run *run)
 		return EXIT_OK;
 	run->released = true;
 	err = command_release(&run->command);
-	if (!err)
+	if (!err) {
+		name_command(run);
 		return EXIT_OK;
+	}
 	msg_error("cannot run %s: %s", run->options->command[0], strerror(-err));
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 }
