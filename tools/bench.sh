@@ -58,9 +58,9 @@ median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
 
 rounds() { echo "${ROUNDS:-$1}"; }
 
-# WHAT VALUE UNIT [at-most|at-least TARGET]: a line of the table at the end
+# WHAT VALUE UNIT [at-most|at-least TARGET [PEER]]: a line of the table at the end
 result() {
-	printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "${4:-}" "${5:-}" >>"$BENCH_SUMMARY"
+	printf '%s\t%s\t%s\t%s\t%s\t%s\t\n' "$1" "$2" "$3" "${4:-}" "${5:-}" "${6:-}" >>"$BENCH_SUMMARY"
 }
 
 part_switch() {
@@ -107,17 +107,19 @@ times() { # N COMMAND...
 
 part_attach() {
 	echo "== from start to attached, ms, median of $(rounds 7) =="
-	local rung ms
+	local rung ms peer=''
 	start "$workloads/sleepers" secs=600
+	if have bpftrace; then
+		ms=$(times "$(rounds 7)" ended bpftrace -e \
+			'tracepoint:sched:sched_switch { @n = count(); } BEGIN { exit(); }' | median)
+		echo "bpftrace, one probe, start to end  $ms"
+		peer="bpftrace $ms ms"
+	fi
 	for rung in btf tracepoint perf; do
 		ms=$(times "$(rounds 7)" attach_of $rung | median)
 		echo "tegratrace $rung  $ms"
-		result "attach: $rung" "$ms" ms at-most 150
+		result "attach: $rung" "$ms" ms at-most 150 "$peer"
 	done
-	if have bpftrace; then
-		echo "bpftrace, one probe, start to end  $(times "$(rounds 7)" ended bpftrace -e \
-			'tracepoint:sched:sched_switch { @n = count(); } BEGIN { exit(); }' | median)"
-	fi
 	if have perf; then
 		echo "perf record of its switches, start to end  $(times "$(rounds 7)" ended perf record \
 			-o /dev/null -e sched:sched_switch -p "$target" true | median)"
@@ -138,19 +140,25 @@ peak_of() {
 	echo "${kib:-?}"
 }
 
+mib() { awk -v kib="$1" 'BEGIN {printf "%.1f", kib / 1024}'; }
+
 part_memory() {
-	local rung kib seconds=$((${MS:-10000} / 1000))
+	local rung kib peer='' seconds=$((${MS:-5000} / 1000))
 	[ "$seconds" -gt 0 ] || seconds=1
 	echo "== resident memory, 101 threads, $seconds s, KiB =="
 	start "$workloads/sleepers" n=101 us="$(seq -s, 10007 10107)" secs=600
+	if have offcputime; then
+		kib=$(peak_of "$seconds" offcputime -p "$target" 1000)
+		echo "offcputime  $kib"
+		peer="offcputime $(mib "$kib") MiB"
+	fi
 	for rung in btf tracepoint perf; do
 		"$build/tegratrace" -q --rung $rung --json="$dir/json" --tegrastats \
 			"$workloads/fake_tegrastats" -p "$target" -d "$seconds" >/dev/null
 		kib=$(($(field "$dir/json" rss_bytes) / 1024))
 		echo "tegratrace $rung  $kib"
-		result "memory: $rung, 101 threads" "$(awk "BEGIN {printf \"%.1f\", $kib / 1024}")" MiB at-most 24
+		result "memory: $rung, 101 threads" "$(mib "$kib")" MiB at-most 24 "$peer"
 	done
-	! have offcputime || echo "offcputime  $(peak_of "$seconds" offcputime -p "$target" 1000)"
 	! have bpftrace || echo "bpftrace, off-CPU time by thread  $(peak_of "$seconds" bpftrace -e '
 		tracepoint:sched:sched_switch { @begin[args->prev_pid] = nsecs;
 			@ns[args->next_pid, kstack] = sum(nsecs - @begin[args->next_pid]); }')"
@@ -214,17 +222,17 @@ part_cuda() {
 
 part_slowdown() {
 	echo "== slowdown of whole programs, traced against alone, median of $(rounds 5) rounds =="
-	python tests/bench/slowdown.py "$build/tegratrace" "$workloads" "$(rounds 5)" "${MS:-1500}"
+	python tests/bench/slowdown.py "$build/tegratrace" "$workloads" "$(rounds 5)" "${MS:-1200}"
 }
 
 part_recording() {
 	echo "== recording: CPU time of tegratrace itself, median of $(rounds 3) =="
-	python tests/bench/own_cpu.py recording "$build/tegratrace" "$workloads" "$(rounds 3)" "${MS:-6000}"
+	python tests/bench/own_cpu.py recording "$build/tegratrace" "$workloads" "$(rounds 3)" "${MS:-5000}"
 }
 
 part_live() {
 	echo "== serving the live page: CPU time of tegratrace, and the target's speed, median of $(rounds 3) =="
-	python tests/bench/own_cpu.py live "$build/tegratrace" "$workloads" "$(rounds 3)" "${MS:-6000}"
+	python tests/bench/own_cpu.py live "$build/tegratrace" "$workloads" "$(rounds 3)" "${MS:-5000}"
 }
 
 grep_lines() { # FILE: thirteen greps a line, as capture scripts do it
@@ -239,16 +247,17 @@ grep_lines() { # FILE: thirteen greps a line, as capture scripts do it
 }
 
 part_lines() {
-	local corpus=${TEGRATRACE_CORPUS:-../shared/corpus}/tegrastats/logs rate begin
+	local corpus=${TEGRATRACE_CORPUS:-../shared/corpus}/tegrastats/logs rate peer begin
 	echo "== tegrastats lines a second, one core, all logs of the corpus =="
 	if [ ! -d "$corpus" ]; then
 		echo "no corpus at $corpus: name its folder in TEGRATRACE_CORPUS"
 		return
 	fi
 	rate=$("$build/tests/bench/bench_lines" "$corpus"/*.log)
+	peer=$(python tests/bench/regex_lines.py "$corpus"/*.log)
 	echo "tegratrace, every field                    $rate"
-	result "lines: tegrastats lines a second" "$rate" "" at-least 1000000
-	echo "Python, five fields by regular expression  $(python tests/bench/regex_lines.py "$corpus"/*.log)"
+	echo "Python, five fields by regular expression  $peer"
+	result "lines: tegrastats lines a second" "$rate" "" at-least 1000000 "Python $peer"
 	# A few lines are enough to see the rate.
 	head -n 100 "$corpus/orin-nano-super_r36_root_resnet18-fp16-maxn.log" >"$dir/log"
 	begin=$(date +%s%N)
@@ -260,13 +269,15 @@ summary() {
 	echo "== against the targets =="
 	awk -F '\t' '
 	function verdict() {
+		if ($7 != "")
+			return $7
 		if ($4 == "at-most")
 			return $2 + 0 <= $5 + 0 ? "met" : "missed"
 		return $4 == "at-least" ? ($2 + 0 >= $5 + 0 ? "met" : "missed") : ""
 	}
 	{
 		target = $4 == "" ? "" : ($4 == "at-most" ? "<= " : ">= ") $5
-		printf "%-62s %10s %-4s %10s  %s\n", $1, $2, $3, target, verdict()
+		printf "%-60s %9s %-3s %10s  %-7s %s\n", $1, $2, $3, target, verdict(), $6
 	}' "$BENCH_SUMMARY"
 }
 

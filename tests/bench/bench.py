@@ -13,11 +13,11 @@ import time
 LIMIT = 60
 
 
-def result(what, value, unit, at_most=None):
-    """A line of the table at the end of tools/bench.sh."""
+def result(what, value, unit, at_most=None, peer="", unclear=""):
+    """A line of the table at the end of tools/bench.sh; `unclear`: why the target cannot be judged."""
     bound = ("", "") if at_most is None else ("at-most", str(at_most))
     with open(os.environ["BENCH_SUMMARY"], "a", encoding="utf-8") as out:
-        print(what, value, unit, *bound, sep="\t", file=out)
+        print(what, value, unit, *bound, peer, unclear, sep="\t", file=out)
 
 
 def have(program):

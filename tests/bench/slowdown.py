@@ -18,9 +18,7 @@ LOADS = {
     "10,000 switches/s": (["pingpong", "burn_us=157"], "rounds", 2),
 }
 WITHOUT = "block,faults,samples,cuda,irq,stacks,system"
-# The first is none: how far two runs alone are apart.
 WAYS = {
-    "alone, the noise": None,
     "all probes": [],
     "accounts only": [f"--without={WITHOUT}"],
     **{f"accounts + {name}": ["--without=" + ",".join(p for p in WITHOUT.split(",") if p != name)]
@@ -50,31 +48,36 @@ def speed(load, prefix):
 
 
 def prefixes():
-    found = {way: [] if options is None else [TOOL, "-q", "--json=/dev/null", *options, "--"]
-             for way, options in WAYS.items()}
+    found = {way: [TOOL, "-q", "--json=/dev/null", *options, "--"] for way, options in WAYS.items()}
     if bench.have("perf"):
         found.update(PEERS)
     return found
 
 
 def measure(load, ways):
-    slower = {way: [] for way in ways}
+    """Percent by way, and how far the runs alone of one round are apart."""
+    slower, apart = {way: [] for way in ways}, []
     for _ in range(ROUNDS):
+        alone = None
         for i, (way, prefix) in enumerate(ways.items()):
             if i % APART == 0:
-                alone = speed(load, [])
+                before, alone = alone, speed(load, [])
+                apart += [abs(alone / before - 1)] if before else []
             slower[way].append(alone / speed(load, prefix) - 1)
-    return {way: 100 * bench.median(values) for way, values in slower.items()}
+    return {way: 100 * bench.median(values) for way, values in slower.items()}, 100 * bench.median(apart)
 
 
 def main():
     ways = prefixes()
     for load, (_, _, target) in LOADS.items():
         print(load, flush=True)
-        found = measure(load, ways)
+        found, noise = measure(load, ways)
         for way, percent in found.items():
             print(f"  {way:22} {percent:+6.2f} %", flush=True)
-        bench.result(f"slowdown: {load}, all probes", f"{found['all probes']:+.2f}", "%", target)
+        print(f"  runs alone differ by   {noise:6.2f} %")
+        # A median of several rounds is better than one pair, but not by more than this.
+        unclear = "" if noise < 2 * target else f"unclear: runs alone differ by {noise:.1f} %"
+        bench.result(f"slowdown: {load}, all probes", f"{found['all probes']:+.2f}", "%", target, unclear=unclear)
 
 
 main()
