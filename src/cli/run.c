@@ -165,6 +165,16 @@ static int find_targets(struct run *run)
 	return EXIT_OK;
 }
 
+/* Until its exec it had the name of this program. It may have ended by now, but is not reaped. */
+static void name_command(struct run *run)
+{
+	struct target_info *info = &run->session.targets[0];
+	struct procfs_stat stat;
+
+	if (!procfs_task_stat(run->command.pid, PROCFS_PROCESS, &stat))
+		memcpy(info->comm, stat.comm, sizeof(info->comm) - 1);
+}
+
 static void record_targets(struct run *run)
 {
 	struct session *session = &run->session;
@@ -182,16 +192,8 @@ static void record_targets(struct run *run)
 		if (fd >= 0)
 			run->pidfds[run->npidfds++] = fd;
 	}
-}
-
-/* Until its exec it had the name of this program. It may have ended by now, but is not reaped. */
-static void name_command(struct run *run)
-{
-	struct target_info *info = &run->session.targets[0];
-	struct procfs_stat stat;
-
-	if (!procfs_task_stat(run->command.pid, PROCFS_PROCESS, &stat))
-		memcpy(info->comm, stat.comm, sizeof(info->comm) - 1);
+	if (run->released)
+		name_command(run);
 }
 
 static int release_command(struct run *run)
