@@ -56,13 +56,16 @@ static double sum_ns(const struct host_series *points, enum wait_class class)
 
 /* A thread as the kernel counts it: what it waits for, and when. */
 struct sleeper {
+	uint32_t tid;
 	int64_t off_ns;
 	int64_t ns[WAIT_CLASSES];
 };
 
-static int64_t off_of(const void *ctx, uint32_t slot)
+static struct slot_sleep sleep_of(const void *ctx, uint32_t slot)
 {
-	return ((const struct sleeper *)ctx)[slot].off_ns;
+	const struct sleeper *sleeper = (const struct sleeper *)ctx + slot;
+
+	return (struct slot_sleep){.tid = sleeper->tid, .off_ns = sleeper->off_ns};
 }
 
 static void tell(struct wait_series *series, const struct sleeper *sleepers, uint32_t slot,
@@ -108,7 +111,7 @@ static void long_sleep_lies_where_it_was(void **state)
 			continue;
 		tell(series, sleepers, 0, now_ns, ms == 4000);
 		tell(series, sleepers, 1, now_ns, ms == 4000);
-		wait_series_look(series, now_ns, off_of, sleepers, 2);
+		wait_series_look(series, now_ns, sleep_of, sleepers, 2);
 	}
 	wait_series_fill(series, &waits, &points);
 	for (int i = 0; i < 8; i++) {
@@ -116,6 +119,76 @@ static void long_sleep_lies_where_it_was(void **state)
 
 		assert_true(fabsf(off[WAIT_NET] - want[i]) < 0.001F);
 		assert_true(fabsf(off[WAIT_DISK] - (i == 2 ? 0.02F : 0)) < 0.001F);
+	}
+	free(points.points);
+	wait_series_free(series);
+}
+
+/* A rung that is behind tells of the last events after the last look. */
+static void late_news_are_kept(void **state)
+{
+	struct wait_series *series = wait_series_new();
+	struct host_series points = points_of(2, 1);
+	struct sleeper sleepers[1] = {0};
+	struct raw_wait rows[WAIT_CLASSES];
+	struct raw_waits waits = judged(rows);
+	int64_t end_ns = BEGIN_NS + 2 * LOOK_MS * MS;
+
+	(void)state;
+	wait_series_begin(series, BEGIN_NS);
+	sleepers[0].off_ns = 100 * MS;
+	wait_series_look(series, BEGIN_NS + LOOK_MS * MS, sleep_of, sleepers, 1);
+	wait_series_look(series, end_ns, sleep_of, sleepers, 1);
+	sleepers[0].ns[WAIT_LOCK] = 350 * MS;
+	tell(series, sleepers, 0, end_ns, true);
+	wait_series_fill(series, &waits, &points);
+	assert_true(fabs(sum_ns(&points, WAIT_LOCK) - 350 * MS) < MS);
+	free(points.points);
+	wait_series_free(series);
+}
+
+/*
+ * A thread that ends at 1200 ms, having slept for a lock till 1100 ms; the next in its slot, born at
+ * 1600 ms, sleeps for a timer from then to 3900 ms.
+ */
+static void next_in_a_slot_begins_anew(void **state)
+{
+	struct wait_series *series = wait_series_new();
+	struct host_series points = points_of(8, 0);
+	struct sleeper sleepers[1] = {{.tid = 5}};
+	struct raw_wait rows[WAIT_CLASSES];
+	struct raw_waits waits = judged(rows);
+	static const float lock[] = {1, 1, 0.2F, 0, 0, 0, 0, 0};
+	static const float timer[] = {0, 0, 0, 0.8F, 1, 1, 1, 0.8F};
+
+	(void)state;
+	wait_series_begin(series, BEGIN_NS);
+	for (int ms = 1; ms <= 4000; ms++) {
+		int64_t now_ns = BEGIN_NS + ms * MS;
+
+		if (ms <= 1100 || (ms > 1600 && ms <= 3900))
+			sleepers[0].off_ns += MS;
+		if (ms == 1100)
+			sleepers[0].ns[WAIT_LOCK] = 1100 * MS;
+		if (ms == 1200) {
+			tell(series, sleepers, 0, now_ns, true);
+			sleepers[0].ns[WAIT_LOCK] = 0;
+		}
+		if (ms == 1600)
+			sleepers[0] = (struct sleeper){.tid = 6};
+		if (ms == 3900)
+			sleepers[0].ns[WAIT_TIMER] = 2300 * MS;
+		if (ms % LOOK_MS)
+			continue;
+		tell(series, sleepers, 0, now_ns, ms == 4000);
+		wait_series_look(series, now_ns, sleep_of, sleepers, 1);
+	}
+	wait_series_fill(series, &waits, &points);
+	for (int i = 0; i < 8; i++) {
+		const float *off = points.points[i].off_threads;
+
+		assert_true(fabsf(off[WAIT_LOCK] - lock[i]) < 0.001F);
+		assert_true(fabsf(off[WAIT_TIMER] - timer[i]) < 0.001F);
 	}
 	free(points.points);
 	wait_series_free(series);
@@ -180,10 +253,13 @@ static void crowd_keeps_the_sums(void **state)
 			tell(series, sleepers, slot, now_ns, ends);
 			if (!ends)
 				continue;
-			wait_series_end_thread(series, slot);
-			sleepers[slot] = (struct sleeper){0};
+			/* Who was last in a slot still stands there. */
+			if (random() % 2)
+				sleepers[slot] = (struct sleeper){.tid = (uint32_t)random()};
+			else
+				memset(sleepers[slot].ns, 0, sizeof(sleepers[slot].ns));
 		}
-		wait_series_look(series, now_ns, off_of, sleepers, SLOTS);
+		wait_series_look(series, now_ns, sleep_of, sleepers, SLOTS);
 	}
 	wait_series_fill(series, &waits, &points);
 	for (int c = 0; c < WAIT_CLASSES; c++) {
@@ -204,6 +280,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(long_sleep_lies_where_it_was),
+		cmocka_unit_test(late_news_are_kept),
+		cmocka_unit_test(next_in_a_slot_begins_anew),
 		cmocka_unit_test(rest_is_other),
 		cmocka_unit_test(crowd_keeps_the_sums),
 	};

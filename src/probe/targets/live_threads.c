@@ -138,16 +138,19 @@ const int64_t *live_threads_sums_ns(const struct live_threads *live)
 	return live->sums_ns;
 }
 
-int64_t live_threads_off_ns(const struct live_threads *live, uint32_t slot)
+struct live_sleep live_threads_sleep(const struct live_threads *live, uint32_t slot)
 {
-	const int64_t *ns = slot < live->nseen ? live->seen[slot].ns : NULL;
+	const struct seen *seen;
 
-	return ns ? ns[TT_OFF_DISK] + ns[TT_OFF_OTHER] : 0;
-}
-
-pid_t live_threads_pid(const struct live_threads *live, uint32_t slot)
-{
-	return slot < live->nseen ? (pid_t)live->seen[slot].tgid : 0;
+	if (slot >= live->nseen)
+		return (struct live_sleep){0};
+	seen = &live->seen[slot];
+	return (struct live_sleep){
+		.pid = (pid_t)seen->tgid,
+		.tid = seen->tid,
+		.birth_ns = seen->birth_ns,
+		.off_ns = seen->ns[TT_OFF_DISK] + seen->ns[TT_OFF_OTHER],
+	};
 }
 
 uint32_t live_threads_slots(const struct live_threads *live)

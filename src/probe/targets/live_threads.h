@@ -27,9 +27,17 @@ void live_threads_tick(struct live_threads *live, int64_t now_ns);
 /* Time of all threads by enum tt_bucket, up to the last tick. */
 const int64_t *live_threads_sums_ns(const struct live_threads *live);
 
-/* Sleep of the thread in that slot up to the last tick; 0 for a slot that none is in. */
-int64_t live_threads_off_ns(const struct live_threads *live, uint32_t slot);
-pid_t live_threads_pid(const struct live_threads *live, uint32_t slot); /* 0: likewise */
+/* The thread that is, or was last, in a slot, and its sleep up to the last tick; zeroed: none yet. */
+struct live_sleep {
+	pid_t pid;
+	uint32_t tid;
+	uint64_t birth_ns;
+	int64_t off_ns;
+};
+
+struct live_sleep live_threads_sleep(const struct live_threads *live, uint32_t slot);
+
+/* Slots above hold none. */
 uint32_t live_threads_slots(const struct live_threads *live);
 
 /* Calls `fn` for each process that has a traced thread alive. */

@@ -32,8 +32,12 @@ struct open_kind {
 
 /* Of the thread in a slot. */
 struct heard {
+	uint32_t tid;
+	uint64_t birth_ns;
 	int64_t off_ns;	 /* it had slept so long at the last look */
 	int64_t told_ns; /* and of so much the kind is known */
+	bool fresh;	 /* told since the last look */
+	bool ended;	 /* nobody was in the slot since */
 };
 
 struct wait_series {
@@ -155,6 +159,11 @@ static int add_sleep(struct wait_series *series, uint32_t kind, int64_t before_n
 	struct spell inside = {kind, series->look_ns, now_ns, inside_ns};
 	int err;
 
+	/* Told of late, when the window is over: that was before too. */
+	if (now_ns <= series->look_ns) {
+		inside.begin_ns = series->look_ns - inside_ns;
+		inside.end_ns = series->look_ns;
+	}
 	if (before.begin_ns < series->begin_ns)
 		before.begin_ns = series->begin_ns;
 	err = add_spell(series, &before);
@@ -208,7 +217,7 @@ static struct open_kind *kind_of(struct wait_series *series, const struct tt_edg
 	return open;
 }
 
-/* Returns the one that grew most: what went on at the last look is part of that, for nothing else is as long. */
+/* Returns the one that grew most: what went on at the last look is part of that, the longest. */
 static struct wait_grown *grown_most(const struct wait_series *series, struct wait_grown *rows,
 				     size_t n)
 {
@@ -273,27 +282,45 @@ int wait_series_take(struct wait_series *series, uint32_t slot, struct wait_grow
 		if (!err)
 			err = add_sleep(series, kind, before_ns, rows[i].inside_ns, now_ns);
 	}
-	heard->told_ns = told_ns;
+	if (rows[0].row >= 0) {
+		heard->ended = true;
+		heard->off_ns = 0;
+	}
+	heard->told_ns = rows[0].row >= 0 ? 0 : told_ns;
+	heard->fresh = rows[0].row < 0;
 	return err;
 }
 
+static void look_at(struct heard *heard, const struct slot_sleep *slept)
+{
+	bool same = slept->tid == heard->tid && slept->birth_ns == heard->birth_ns;
+
+	if (same && heard->ended) {
+		heard->off_ns = heard->told_ns = 0;
+	} else {
+		heard->off_ns = slept->off_ns;
+		/* What was told of the one before is not of this one. */
+		if (!same && !heard->fresh)
+			heard->told_ns = 0;
+		heard->ended = false;
+	}
+	heard->tid = slept->tid;
+	heard->birth_ns = slept->birth_ns;
+	heard->fresh = false;
+}
+
 void wait_series_look(struct wait_series *series, int64_t now_ns,
-		      int64_t (*off_ns)(const void *ctx, uint32_t slot), const void *ctx,
-		      uint32_t slots)
+		      struct slot_sleep (*sleep_of)(const void *ctx, uint32_t slot),
+		      const void *ctx, uint32_t slots)
 {
 	for (uint32_t slot = 0; slot < slots; slot++) {
+		struct slot_sleep slept = sleep_of(ctx, slot);
 		struct heard *heard = heard_of(series, slot);
 
 		if (heard)
-			heard->off_ns = off_ns(ctx, slot);
+			look_at(heard, &slept);
 	}
 	series->look_ns = now_ns;
-}
-
-void wait_series_end_thread(struct wait_series *series, uint32_t slot)
-{
-	if (slot < series->nheard)
-		series->heard[slot] = (struct heard){0};
 }
 
 int wait_series_last(struct wait_series *series, size_t row, int64_t asleep_ns, int64_t end_ns)

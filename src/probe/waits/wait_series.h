@@ -42,13 +42,17 @@ void wait_series_begin(struct wait_series *series, int64_t begin_ns);
 int wait_series_take(struct wait_series *series, uint32_t slot, struct wait_grown *rows, size_t n,
 		     int64_t now_ns);
 
-/* After those of all threads: a look is over. off_ns(slot): how long that thread has slept so far. */
-void wait_series_look(struct wait_series *series, int64_t now_ns,
-		      int64_t (*off_ns)(const void *ctx, uint32_t slot), const void *ctx,
-		      uint32_t slots);
+/* Who is, or was last, in a slot, and how long it has slept so far. */
+struct slot_sleep {
+	uint32_t tid; /* 0: none yet */
+	uint64_t birth_ns;
+	int64_t off_ns;
+};
 
-/* The thread in that slot ended. */
-void wait_series_end_thread(struct wait_series *series, uint32_t slot);
+/* After those of all threads: a look is over. */
+void wait_series_look(struct wait_series *series, int64_t now_ns,
+		      struct slot_sleep (*sleep_of)(const void *ctx, uint32_t slot),
+		      const void *ctx, uint32_t slots);
 
 /* A sleep that was not over at the end. 0 or -ENOMEM. */
 int wait_series_last(struct wait_series *series, size_t row, int64_t asleep_ns, int64_t end_ns);

@@ -322,8 +322,6 @@ static void on_kept(void *ctx, const struct kept_account *kept)
 	if (kept->asleep_ns > 0)
 		add_last_sleep(waits, kept);
 	if (kept->record->bucket == TT_DEAD)
-		wait_series_end_thread(waits->series, kept->slots->slot);
-	if (kept->record->bucket == TT_DEAD)
 		wakers_note_ended(waits->wakers, kept->record->tgid, kept->record->tid,
 				  kept->record->comm);
 	holders_take(waits->holders, kept);
@@ -406,9 +404,11 @@ void waits_begin(struct waits *waits, int64_t begin_ns)
 	wait_series_begin(waits->series, begin_ns);
 }
 
-static int64_t off_ns(const void *live, uint32_t slot)
+static struct slot_sleep sleep_of(const void *live, uint32_t slot)
 {
-	return live_threads_off_ns(live, slot);
+	struct live_sleep slept = live_threads_sleep(live, slot);
+
+	return (struct slot_sleep){slept.tid, slept.birth_ns, slept.off_ns};
 }
 
 /* Stacks have no names before the end: that costs too much in the middle. */
@@ -456,13 +456,14 @@ void waits_look(struct waits *waits, const struct live_threads *live, struct hos
 			if (threads <= 0 || !class)
 				continue;
 			if (*class < 0)
-				*class = (int)class_for_now(waits, live_threads_pid(live, slot),
+				*class = (int)class_for_now(waits,
+							    live_threads_sleep(live, slot).pid,
 							    waits->order[first + i]);
 			point->off_threads[*class] += threads;
 			told_threads += *class == WAIT_OTHER ? 0 : threads;
 		}
 	}
-	wait_series_look(waits->series, now_ns, off_ns, live, live_threads_slots(live));
+	wait_series_look(waits->series, now_ns, sleep_of, live, live_threads_slots(live));
 	point->off_threads[WAIT_OTHER] = fmaxf(0, asleep_threads - told_threads);
 	/* What grows until the drain is read again. */
 	forget_table(waits);
