@@ -6,7 +6,7 @@
 set -eu
 
 # Names of the functions part_NAME, in the order in which they run.
-parts=(switch programs attach memory cuda slowdown recording live lines)
+parts=(switch programs attach memory cuda slowdown recording live reports lines)
 
 build=${BUILD:-build}
 workloads=$build/tests/workloads
@@ -206,9 +206,10 @@ part_cuda() {
 		calls env >>"$dir/calls-none"
 		calls "$build/tegratrace" -q --json=/dev/null --cuda sync -- >>"$dir/calls-sync"
 		calls "$build/tegratrace" -q --json=/dev/null --cuda all -- >>"$dir/calls-all"
+		calls "$build/tegratrace" -q --json=/dev/null --cuda all --timeline -- >>"$dir/calls-timeline"
 		! $peer || bpftrace_calls >>"$dir/calls-bpftrace"
 	done
-	for what in none sync all bpftrace; do
+	for what in none sync all timeline bpftrace; do
 		[ -s "$dir/calls-$what" ] || continue
 		for column in 1 2; do
 			cut -d ' ' -f $column "$dir/calls-$what" | median
@@ -233,6 +234,38 @@ part_recording() {
 part_live() {
 	echo "== serving the live page: CPU time of tegratrace, and the target's speed, median of $(rounds 3) =="
 	python tests/bench/own_cpu.py live "$build/tegratrace" "$workloads" "$(rounds 3)" "${MS:-5000}"
+}
+
+timed() { # COMMAND...: seconds, and its largest size in MiB
+	python -c '
+import resource, subprocess, sys, time
+begin = time.monotonic()
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+took = time.monotonic() - begin
+print(f"{took:.2f} {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f}")' "$@"
+}
+
+# FORM [SECONDS [MB]]: time, memory and size of one, and its targets
+long_report() {
+	local form=$1 seconds mib mb
+	read -r seconds mib <<<"$(timed "$build/tegratrace" report "$dir/long.ttr" "--$form=$dir/long")"
+	mb=$(stat -c %s "$dir/long" | awk '{printf "%.1f", $1 / 1e6}')
+	rm "$dir/long"
+	echo "--$form  $seconds s, $mib MiB of memory, $mb MB"
+	[ -z "${2:-}" ] || result "reports: --$form" "$seconds" s at-most "$2"
+	[ -z "${3:-}" ] || result "reports: --$form, size" "$mb" MB at-most "$3"
+}
+
+# Of a synthetic recording, so that the number of events is the same everywhere.
+part_reports() {
+	local events=${EVENTS:-1000000}
+	echo "== reports of an hour at 100 ms with $events timeline events =="
+	"$build/tests/bench/make_recording" "$dir/long.ttr" "$events"
+	echo "recording  $(($(stat -c %s "$dir/long.ttr") / 1000000)) MB"
+	long_report perfetto 3
+	long_report html 2 5
+	long_report chrome
+	rm "$dir/long.ttr"
 }
 
 grep_lines() { # FILE: thirteen greps a line, as capture scripts do it
