@@ -142,12 +142,12 @@ def test_full_disk_of_a_run(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
     script = f"""mount -t tmpfs -o size=2m none {disk}
-        (sleep 1; head -c 4M /dev/zero >{disk}/fill 2>/dev/null || true) &
+        (until [ -s {disk}/run.ttr-wal ]; do sleep 0.1; done; sleep 1; head -c 4M /dev/zero >{disk}/fill 2>/dev/null || true) &
         "$@" && rc=0 || rc=$?
         wait; exit $rc"""
     with Load(tmp_path, "demo_pipeline", "secs=60") as load:
         load.go()
-        result = run_tool(*live_options(disk), "-p", load.pid, "-d", "2.5",
+        result = run_tool(*live_options(disk), "-p", load.pid, "-d", "3.5",
                           prefix=("unshare", "-m", "sh", "-ec", script, "sh"))
     assert result.status == FAILED and "measured" in result.text
     lines = [line for line in result.err.splitlines() if NO_SPACE.match(line)]
