@@ -223,7 +223,7 @@ part_cuda() {
 
 part_slowdown() {
 	echo "== slowdown of whole programs, traced against alone, median of $(rounds 5) rounds =="
-	python tests/bench/slowdown.py "$build/tegratrace" "$workloads" "$(rounds 5)" "${MS:-1200}"
+	python tests/bench/slowdown.py "$build/tegratrace" "$workloads" "$(rounds 5)" "${MS:-1000}"
 }
 
 part_recording() {
