@@ -3,7 +3,7 @@
 # make            build/tegratrace (no root)
 # sudo make demo  install what is needed, build, trace a built-in pipeline, print the verdict
 # sudo make check install what is needed, build, run every test
-# make bench      cost per switch beside peers
+# make bench      what tracing costs, beside peers and against the targets (15 minutes); PART="..." only those
 # sudo make check-attach     attach and detach 200 times, with nothing left behind
 # sudo make verifier-counts  rewrite the table of what the verifier looks at on this kernel
 
@@ -219,7 +219,7 @@ fuzz:
 bench:
 	$(Q)tools/install-deps.sh build bench
 	$(Q)$(MAKE) $(JOBS) --no-print-directory all workloads $(BENCH)
-	$(Q)BUILD=$(BUILD) tools/bench.sh
+	$(Q)BUILD=$(BUILD) tools/bench.sh $(PART)
 
 $(BUILD)/tests/bench/%: tests/bench/%.c $(LIBOBJS) $(BUILD)/empty_btf.skel.h \
 		$(BUILD)/empty_tracepoint.skel.h

@@ -6,17 +6,19 @@ set -eu
 
 test='libcmocka-dev clang-format python3-pytest python3-pytest-rerunfailures python3-jsonschema procps util-linux e2fsprogs fio dwarves mandoc gnuplot-nox protobuf-compiler'
 build='gcc make clang llvm pkg-config libbpf-dev libdw-dev libiberty-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libmicrohttpd-dev libprotobuf-c-dev protobuf-c-compiler'
-bench='libbpf-tools'
+# None is a must: a peer that is not there is said.
+bench='libbpf-tools bpftrace fio'
 page='nodejs npm'
 # What a static binary of this architecture wants more, and what packs.
 packages='libbz2-dev liblzma-dev xz-utils'
 
 wanted=
+peers=
 for set in "${@:-build}"; do
 	case $set in
 	build) wanted="$wanted $build" ;;
 	test) wanted="$wanted $test" ;;
-	bench) wanted="$wanted $bench" ;;
+	bench) peers=$bench ;;
 	packages) wanted="$wanted $packages" ;;
 	page) wanted="$wanted $page" ;;
 	*)
@@ -60,6 +62,12 @@ case " $wanted " in
 	installed man-db || optional="${optional:-} man-db"
 	;;
 esac
+for package in $peers; do
+	installed "$package" || optional="${optional:-} $package"
+done
+if [ -n "$peers" ] && ! command -v perf >/dev/null; then
+	optional="${optional:-} linux-perf"
+fi
 case " $wanted " in
 *" xz-utils "*) command -v lintian >/dev/null || optional="${optional:-} lintian" ;;
 esac

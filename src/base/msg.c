@@ -2,13 +2,15 @@
 #include "base/msg.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/text.h"
 
-#define LINE_SIZE 2048
+#define LINE_SIZE	2048
+#define DEFAULT_COLUMNS 80
 
 static bool verbose;
 static bool quiet;
@@ -101,19 +103,27 @@ void msg_set_quiet(bool on)
 	quiet = on;
 }
 
+int msg_status_columns(void)
+{
+	const char *term = getenv("TERM");
+	struct winsize size;
+
+	/* One that is dumb cannot take a line back. */
+	if (quiet || !isatty(STDERR_FILENO) || (term && !strcmp(term, "dumb")))
+		return 0;
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0)
+		return DEFAULT_COLUMNS - 1;
+	return size.ws_col - 1;
+}
+
 void msg_status(const char *line)
 {
-	struct winsize size;
-	int width = 80;
+	int columns = msg_status_columns();
 
-	if (quiet || !isatty(STDERR_FILENO))
-		return;
-	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col > 0)
-		width = size.ws_col;
 	clear_status();
-	if (!*line)
+	if (!columns || !*line)
 		return;
-	fprintf(stderr, "%.*s", width - 1, line);
+	fprintf(stderr, "%.*s", (int)text_prefix_bytes(line, (size_t)columns), line);
 	fflush(stderr);
 	status_stands = true;
 }

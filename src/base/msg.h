@@ -29,6 +29,12 @@ void msg_set_verbose(bool verbose);
 bool msg_verbose(void);
 void msg_set_quiet(bool quiet);
 
+/*
+ * Room for a status line, which leaves the last column free; 0: it would not be shown, as messages are
+ * quiet, or standard error is no terminal that can take a line back.
+ */
+int msg_status_columns(void);
+
 /* Replace the status line on a terminal; "" removes it. No effect when standard error is none. */
 void msg_status(const char *line);
 

@@ -240,3 +240,27 @@ void text_fold_name(char *dst, size_t size, const char *comm)
 	}
 	dst[out] = 0;
 }
+
+static bool starts_character(char byte)
+{
+	return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
+size_t text_columns(const char *utf8)
+{
+	size_t n = 0;
+
+	for (; *utf8; utf8++)
+		n += starts_character(*utf8);
+	return n;
+}
+
+size_t text_prefix_bytes(const char *utf8, size_t columns)
+{
+	size_t seen = 0, i;
+
+	for (i = 0; utf8[i]; i++)
+		if (starts_character(utf8[i]) && seen++ == columns)
+			break;
+	return i;
+}

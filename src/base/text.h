@@ -54,4 +54,10 @@ void text_bytes(char *dst, size_t size, int64_t bytes);
  */
 void text_fold_name(char *dst, size_t size, const char *comm);
 
+/* Columns on a terminal: a character each. */
+size_t text_columns(const char *utf8);
+
+/* Bytes of the first `columns` characters, or of all. */
+size_t text_prefix_bytes(const char *utf8, size_t columns);
+
 #endif

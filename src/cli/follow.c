@@ -15,11 +15,11 @@
 #define SNAPSHOT_COST 100
 
 int follow_open(struct follow *follow, struct tracer *tracer, struct session *session,
-		struct tegra_source *source, struct record *record)
+		struct waits *waits, struct tegra_source *source, struct record *record)
 {
 	*follow = (struct follow){.session = session, .source = source, .record = record};
 	follow->live = live_threads_new(tracer);
-	follow->host = follow->live ? host_watch_new(follow->live) : NULL;
+	follow->host = follow->live ? host_watch_new(follow->live, waits) : NULL;
 	return follow->host ? 0 : -ENOMEM;
 }
 

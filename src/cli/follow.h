@@ -20,7 +20,7 @@ struct follow {
 
 /* Keeps the pointers. -ENOMEM or 0. */
 int follow_open(struct follow *follow, struct tracer *tracer, struct session *session,
-		struct tegra_source *source, struct record *record);
+		struct waits *waits, struct tegra_source *source, struct record *record);
 
 /* The threads are seeded and the window is not published yet. */
 void follow_prepare(struct follow *follow);

@@ -31,7 +31,8 @@ static int open_file(struct output *output, const char *path, FILE **file)
 		output->owns_stdout = true;
 		return EXIT_OK;
 	}
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	/* What is there stays until there is something to put in its place: a run may be killed. */
+	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return cannot_write(path);
 	output_give_to_sudo_user(fd);
@@ -117,6 +118,15 @@ int output_write_text(const struct output *output, const struct session *session
 	return EXIT_RUN;
 }
 
+static int write_file(FILE *file, const struct output_form *form, const struct session *session,
+		      const struct verdict *verdict)
+{
+	/* A pipe or a device has nothing to empty. */
+	if (file != stdout && ftruncate(fileno(file), 0) && errno != EINVAL)
+		return -errno;
+	return form->write(file, session, verdict);
+}
+
 int output_write_forms(struct output *output, const struct session *session,
 		       const struct verdict *verdict)
 {
@@ -127,7 +137,7 @@ int output_write_forms(struct output *output, const struct session *session,
 		int err = 0;
 
 		if (output->file[i])
-			err = form->write(output->file[i], session, verdict);
+			err = write_file(output->file[i], form, session, verdict);
 		else if (output->folder[i] >= 0)
 			err = form->write_folder(output->folder[i], session, verdict);
 		if (err < 0)

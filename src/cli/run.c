@@ -56,6 +56,7 @@ struct run {
 	struct run_probes probes;
 	struct tegra_source *source;
 	struct follow follow;
+	struct status status;
 	struct system_watch *watch;
 	struct board_watch *board;
 	int64_t started_ns;
@@ -164,6 +165,16 @@ static int find_targets(struct run *run)
 	return EXIT_OK;
 }
 
+/* Until its exec it had the name of this program. It may have ended by now, but is not reaped. */
+static void name_command(struct run *run)
+{
+	struct target_info *info = &run->session.targets[0];
+	struct procfs_stat stat;
+
+	if (!procfs_task_stat(run->command.pid, PROCFS_PROCESS, &stat))
+		memcpy(info->comm, stat.comm, sizeof(info->comm) - 1);
+}
+
 static void record_targets(struct run *run)
 {
 	struct session *session = &run->session;
@@ -181,6 +192,8 @@ static void record_targets(struct run *run)
 		if (fd >= 0)
 			run->pidfds[run->npidfds++] = fd;
 	}
+	if (run->released)
+		name_command(run);
 }
 
 static int release_command(struct run *run)
@@ -191,8 +204,10 @@ static int release_command(struct run *run)
 		return EXIT_OK;
 	run->released = true;
 	err = command_release(&run->command);
-	if (!err)
+	if (!err) {
+		name_command(run);
 		return EXIT_OK;
+	}
 	msg_error("cannot run %s: %s", run->options->command[0], strerror(-err));
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 }
@@ -356,7 +371,8 @@ static int open_all(struct run *run)
 	if (!run->accounts || !run->watch || !run->board ||
 	    run_probes_open(&run->probes, run->options, run->tracer, run->accounts,
 			    &run->session) ||
-	    follow_open(&run->follow, run->tracer, &run->session, run->source, run->record)) {
+	    follow_open(&run->follow, run->tracer, &run->session, run->probes.waits, run->source,
+			run->record)) {
 		msg_error("out of memory");
 		return EXIT_RUN;
 	}
@@ -455,8 +471,10 @@ static enum end_reason watch_targets(struct run *run)
 		live_tick(run->live, session, tick_ns);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
 		board_watch_poll(run->board, tick_ns);
-		status_show(tick_ns - session->start_ns, accounts_living(run->accounts),
-			    tegra_source_latest(run->source));
+		status_take(&run->status, tick_ns - session->start_ns,
+			    accounts_living(run->accounts), tegra_source_latest(run->source),
+			    &session->host_series);
+		status_show(&run->status);
 	}
 }
 

@@ -184,10 +184,11 @@ static void put_timeseries(FILE *out, const struct session *session)
 	size_t t = 0, h = 0;
 
 	fputs("t_s,gpu_busy_share,gpu_mhz,emc_busy_share,emc_mhz,core_max_share,ram_mb,swap_mb,"
-	      "hottest_c,power_mw,oncpu_cpus,runq_threads,stopped_threads,off_disk_threads,"
-	      "off_other_threads,minor_faults_per_s,major_faults_per_s,read_bytes_per_s,"
-	      "write_bytes_per_s",
+	      "hottest_c,power_mw,oncpu_cpus,runq_threads,stopped_threads,",
 	      out);
+	for (int c = 0; c < WAIT_CLASSES; c++)
+		fprintf(out, "off_%s_threads,", wait_class_name((enum wait_class)c));
+	fputs("minor_faults_per_s,major_faults_per_s,read_bytes_per_s,write_bytes_per_s", out);
 	for (int i = 0; i < cpus; i++)
 		fprintf(out, ",cpu%d_busy_share", i);
 	fputs("\r\n", out);

@@ -79,10 +79,26 @@ static json_t *cpus(const struct host_series *series)
 	return object;
 }
 
+/* Only classes that a rung, or the version that recorded it, tells apart. */
+static json_t *asleep(const struct host_series *series)
+{
+	json_t *object = json_object();
+
+	for (int c = 0; c < WAIT_CLASSES; c++) {
+		size_t i = 0;
+
+		while (i < series->n && isnan(series->points[i].off_threads[c]))
+			i++;
+		if (i < series->n)
+			json_put(&object, wait_class_name((enum wait_class)c),
+				 HOST(off_threads[c]));
+	}
+	return object;
+}
+
 static json_t *host(const struct host_series *series)
 {
 	json_t *object = json_object();
-	json_t *offcpu = json_object();
 
 	json_put(&object, "interval_ms",
 		 series->n ? json_real((double)series->points[0].span_ns / 1e6) : json_null());
@@ -91,9 +107,7 @@ static json_t *host(const struct host_series *series)
 	json_put(&object, "oncpu", HOST(oncpu_cpus));
 	json_put(&object, "runq", HOST(runq_threads));
 	json_put(&object, "stopped", HOST(stopped_threads));
-	json_put(&offcpu, "disk", HOST(off_disk_threads));
-	json_put(&offcpu, "other", HOST(off_other_threads));
-	json_put(&object, "offcpu", offcpu);
+	json_put(&object, "offcpu", asleep(series));
 	json_put(&object, "minor_faults", HOST(minor_faults_per_s));
 	json_put(&object, "major_faults", HOST(major_faults_per_s));
 	json_put(&object, "read_bytes", HOST(read_bytes_per_s));

@@ -15,37 +15,12 @@
 #define BOLD  "\033[1m"
 #define PLAIN "\033[0m"
 
-static bool starts_character(char byte)
-{
-	return ((unsigned char)byte & 0xc0) != 0x80;
-}
-
-size_t text_columns(const char *utf8)
-{
-	size_t n = 0;
-
-	for (; *utf8; utf8++)
-		n += starts_character(*utf8);
-	return n;
-}
-
-/* Bytes of the first `columns` characters, or of all. */
-static size_t prefix_bytes(const char *utf8, size_t columns)
-{
-	size_t seen = 0, i;
-
-	for (i = 0; utf8[i]; i++)
-		if (starts_character(utf8[i]) && seen++ == columns)
-			break;
-	return i;
-}
-
 static void cut_columns(char *utf8, size_t columns)
 {
 	size_t dots = columns < 3 ? columns : 3;
 
 	if (text_columns(utf8) > columns)
-		strcpy(utf8 + prefix_bytes(utf8, columns - dots), &"..."[3 - dots]);
+		strcpy(utf8 + text_prefix_bytes(utf8, columns - dots), &"..."[3 - dots]);
 }
 
 void text_cell(char *dst, size_t size, const char *src, int width)
@@ -129,7 +104,7 @@ void lines_addf(struct lines *lines, const char *fmt, ...)
 /* Bytes of the text that go on a line of that width; 0 only for an empty text. */
 static size_t break_at(const char *text, size_t width)
 {
-	size_t all = prefix_bytes(text, width);
+	size_t all = text_prefix_bytes(text, width);
 	size_t end = all;
 
 	if (!text[all])

@@ -43,8 +43,6 @@ void lines_move(struct lines *to, struct lines *from);
 /* 0, -ENOMEM of an addition, or -errno of a failed write. */
 int lines_write(FILE *out, const struct lines *lines, bool color);
 
-size_t text_columns(const char *utf8);
-
 /*
  * Cell of a table: src sanitised, cut with "..." to `width` columns and padded to it with spaces,
  * on the right, or on the left when width is negative.

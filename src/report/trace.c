@@ -36,7 +36,7 @@ static const struct {
 	{{"Swap used", "MB"}, POINT(swap_mb)},
 	{{"CPUs used by the target", "CPUs"}, HOST(oncpu_cpus)},
 	{{"Threads waiting for a CPU", "threads"}, HOST(runq_threads)},
-	{{"Threads asleep on disk", "threads"}, HOST(off_disk_threads)},
+	{{"Threads asleep on disk", "threads"}, HOST(off_threads[WAIT_DISK])},
 	{{"Minor faults", "/s"}, HOST(minor_faults_per_s)},
 	{{"Major faults", "/s"}, HOST(major_faults_per_s)},
 	{{"Read by the target", "B/s"}, HOST(read_bytes_per_s)},

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "session/waits.h"
+
 #define HOST_CPUS  32	/* CPUs of a higher number are not in the series */
 #define HOST_LIMIT 8192 /* points */
 
@@ -17,10 +19,14 @@ struct host_point {
 	int64_t t_ns; /* since the window's begin */
 	int64_t span_ns;
 	/* Every float of a point, so that means are taken in one loop. */
-	float oncpu_cpus;			   /* used by the target */
-	float runq_threads;			   /* waiting for a CPU */
-	float stopped_threads;			   /* stopped or traced */
-	float off_disk_threads, off_other_threads; /* asleep */
+	float oncpu_cpus;      /* used by the target */
+	float runq_threads;    /* waiting for a CPU */
+	float stopped_threads; /* stopped or traced */
+	/*
+	 * Asleep, by what they waited for. That is known when a sleep is over: while the run goes on,
+	 * what is not over yet is WAIT_OTHER. In the end it is what the threads' accounts have.
+	 */
+	float off_threads[WAIT_CLASSES];
 	float minor_faults_per_s, major_faults_per_s;
 	float read_bytes_per_s, write_bytes_per_s; /* of block devices, by the target */
 	float cpu_busy[HOST_CPUS];		   /* share 0-1, by number; NAN: there is none */

@@ -372,15 +372,32 @@ static const struct column limit_columns[] = {
 	AS("full_ns", M, stall.full_ns),
 };
 
-#define HP struct host_point
+#define HP		 struct host_point
+#define OFF(name, class) AS("off_" name "_threads", HP, off_threads[class])
 
 static const struct column host_point_columns[] = {
-	KNOWN(HP, t_ns),	   KNOWN(HP, span_ns),
-	F(HP, oncpu_cpus),	   F(HP, runq_threads),
-	F(HP, stopped_threads),	   F(HP, off_disk_threads),
-	F(HP, off_other_threads),  F(HP, minor_faults_per_s),
-	F(HP, major_faults_per_s), F(HP, read_bytes_per_s),
-	F(HP, write_bytes_per_s),  COLUMN("cpu_busy_shares", COLUMN_SHARES, HP, cpu_busy),
+	KNOWN(HP, t_ns),
+	KNOWN(HP, span_ns),
+	F(HP, oncpu_cpus),
+	F(HP, runq_threads),
+	F(HP, stopped_threads),
+	OFF("gpu", WAIT_GPU),
+	OFF("disk", WAIT_DISK),
+	OFF("fault", WAIT_FAULT),
+	OFF("lock", WAIT_LOCK),
+	OFF("thread", WAIT_THREAD),
+	OFF("process", WAIT_PROCESS),
+	OFF("net", WAIT_NET),
+	OFF("device", WAIT_DEVICE),
+	OFF("timer", WAIT_TIMER),
+	OFF("child", WAIT_CHILD),
+	OFF("event", WAIT_EVENT),
+	OFF("other", WAIT_OTHER),
+	F(HP, minor_faults_per_s),
+	F(HP, major_faults_per_s),
+	F(HP, read_bytes_per_s),
+	F(HP, write_bytes_per_s),
+	COLUMN("cpu_busy_shares", COLUMN_SHARES, HP, cpu_busy),
 };
 
 #define TS struct timeline_slice
@@ -474,7 +491,8 @@ static const struct table tables[] = {
 	 COUNTED(limit_columns, pressure.limits, pressure.nlimits)},
 	{"workload", "What the user said the inference computes: one row.", ONE(workload_columns)},
 	{"host_points",
-	 "CPUs and threads by time, as means over span_ns before t_ns; cpu_busy_shares by CPU.",
+	 "CPUs and threads by time, as means over span_ns before t_ns; off_ is asleep, by class of "
+	 "wait; cpu_busy_shares by CPU.",
 	 HEAP(host_point_columns, host_series.points, host_series.n, HOST_LIMIT)},
 	{"timeline",
 	 "Each interval of each thread in one state, since the window's begin (--timeline); waker, "

@@ -46,6 +46,14 @@ def test_its_output_stays_where_it_was():
     assert result.text.startswith("to-out\n") and result.err == "to-err\n"
 
 
+@pytest.mark.parametrize("options", ((), ("--delay", "0.2")))
+def test_its_name_is_that_of_its_program(tmp_path, options):
+    """Not of tegratrace, which it was a copy of until its exec."""
+    (tmp_path / "infer").symlink_to("/bin/sleep")
+    report = parse_report(run_tool("-q", "--json", *options, "--", tmp_path / "infer", "0.5").text.encode())
+    assert [target["comm"] for target in report["targets"]] == ["infer"]
+
+
 def test_with_json_stdout_is_one_object_only():
     result = run_tool("-q", "--json", "--", "sh", "-c", "echo to-out; echo to-err >&2")
     report = parse_report(result.text.encode())

@@ -144,6 +144,10 @@ def test_events_are_the_run(tmp_path):
     times = []
     for name, data in found[1:-1]:
         times = (times if name == "points" else []) + data["t_ms"]
+    # sleep(1) sleeps; for what is only known when it is over.
+    for host in (data["host"] for name, data in found[1:-1] if data["host"]["t_ms"]):
+        assert all(abs(sum(classes) - 1) < 0.05 for classes in zip(*host["offcpu"].values())), host
+    assert min(found[-1][1]["series"]["host"]["offcpu"]["timer"][1:]) > 0.95
     whole = found[-1][1]["series"]["t_ms"]
     assert len(times) > 5 and times == whole[:len(times)]
     report = harness.parse_report((tmp_path / "report.json").read_bytes())

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Where the output goes, and what stops it."""
+import fcntl
 import os
 import pty
+import re
+import struct
 import subprocess
+import termios
 
 import pytest
 
-from harness import LIMIT, TEGRATRACE, background, in_mounts, parse_report, run_tool
+from harness import FAKE_TEGRASTATS, LIMIT, TEGRATRACE, background, in_mounts, parse_report, run_tool
 
 FAILED, USAGE = 1, 2
 
@@ -121,10 +125,12 @@ def test_old_report_is_replaced(sleeper, tmp_path):
     parse_report((tmp_path / "r").read_bytes())
 
 
-def on_a_terminal(*args):
+def on_a_terminal(*args, columns=80, **env):
     """What it prints to a terminal of its own."""
     master, slave = pty.openpty()
-    with background(TEGRATRACE, *args, stdout=slave, stderr=slave) as process:
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with background(TEGRATRACE, *args, stdout=slave, stderr=slave,
+                    env={**os.environ, "TERM": "xterm", **env}) as process:
         os.close(slave)
         seen = b""
         while True:
@@ -145,6 +151,49 @@ def test_status_line_on_a_terminal(sleeper):
     live, report = seen.rsplit("\r\x1b[K", 1)
     assert "1 thread" in live or "thread" in live
     assert "measured" in report and "\r\x1b[K" not in report
+
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+def status_lines(seen):
+    """Each state of the line, the oldest first."""
+    return [line for line in seen.split("\r\x1b[K")[:-1] if line.strip()]
+
+
+def board(sleeper, *options, **terminal):
+    seen = on_a_terminal("--tegrastats", f"{FAKE_TEGRASTATS} --interval 100", *options, "-p", str(sleeper.pid),
+                         "-d", "3.3", **terminal)
+    return seen, status_lines(seen)
+
+
+def test_spark_lines_on_a_terminal(sleeper):
+    """Of the GPU, EMC, run queue and temperature, a block a second, in the columns that there are."""
+    seen, lines = board(sleeper, columns=160, LC_ALL="C.UTF-8")
+    assert all(len(line) < 160 for line in lines)
+    for what in (r"GPU \d+ %", r"EMC \d+ %", r"runq \d\.\d", r"\w+ \d+ C"):
+        assert re.search(rf"{what} [ {BLOCKS}]*[{BLOCKS}]{{2}}(  |$)", lines[-1]), (what, lines[-1])
+    assert not re.search(f"[{BLOCKS}]", lines[0]), "no second is over yet"
+    assert not re.search(r"\x1b\[[0-9;]*m", seen.rsplit("\r\x1b[K", 1)[0])
+    assert not re.search(f"[{BLOCKS}]", seen.rsplit("\r\x1b[K", 1)[1]), "the report is text"
+
+
+def test_narrow_terminal(sleeper):
+    _, lines = board(sleeper, columns=30, LC_ALL="C.UTF-8")
+    assert lines and all(len(line) < 30 for line in lines) and "GPU" in lines[-1]
+
+
+def test_spark_lines_need_utf8(sleeper):
+    seen, lines = board(sleeper, columns=160, LC_ALL="C")
+    assert "GPU" in lines[-1] and seen.isascii()
+
+
+def test_status_line_is_for_terminals(sleeper):
+    """Of a dumb one too there is no taking back."""
+    assert "\x1b[K" not in on_a_terminal("-p", str(sleeper.pid), "-d", "1.1", TERM="dumb")
+    result = run_tool("-p", sleeper.pid, "-d", "1.1", env={"LC_ALL": "C.UTF-8"})
+    assert "\x1b" not in result.text + result.err and "\r" not in result.text + result.err
+    assert not re.search(f"[{BLOCKS}]", result.err)
 
 
 def test_quiet_on_a_terminal(sleeper):

@@ -100,7 +100,10 @@ def test_series_add_up_to_the_accounts(demo):
     folder, live = demo
     oncpu, runq, asleep, spans, last = query(folder / "run.ttr", """
         SELECT sum(oncpu_cpus * span_ns), sum(runq_threads * span_ns),
-               sum((off_disk_threads + off_other_threads) * span_ns), sum(span_ns), max(t_ns)
+               sum((off_gpu_threads + off_disk_threads + off_fault_threads + off_lock_threads + off_thread_threads +
+                    off_process_threads + off_net_threads + off_device_threads + off_timer_threads +
+                    off_child_threads + off_event_threads + off_other_threads) * span_ns),
+               sum(span_ns), max(t_ns)
         FROM host_points""")[0]
     assert spans == last == live.report["window"]["duration_ns"]
     for mean, parts in ((oncpu, ("oncpu_ns",)), (runq, ("runq_wake_ns", "runq_preempt_ns")),
@@ -110,6 +113,22 @@ def test_series_add_up_to_the_accounts(demo):
     lines = query(folder / "run.ttr", "SELECT line FROM tegrastats_lines ORDER BY row")
     assert len(lines) == live.report["tegra"]["samples"]
     assert all("GR3D_FREQ" in line for line, in lines)
+
+
+def test_recording_of_a_version_that_knew_fewer_classes(demo, tmp_path):
+    """What it lacks is unknown, and the rest is there."""
+    folder, live = demo
+    shutil.copy(folder / "run.ttr", tmp_path / "run.ttr")
+    with contextlib.closing(sqlite3.connect(tmp_path / "run.ttr")) as old:
+        for column in [name for _, name, *_ in old.execute("PRAGMA table_info(host_points)")
+                       if name.startswith("off_") and name not in ("off_disk_threads", "off_other_threads")]:
+            old.execute(f"ALTER TABLE host_points DROP COLUMN {column}")
+        old.commit()
+    result = report(tmp_path / "run.ttr", "--csv", tmp_path / "csv", "-v", "--explain")
+    assert result.err == ""
+    rows = [row for row in csv.DictReader((tmp_path / "csv/timeseries.csv").open()) if row["oncpu_cpus"]]
+    assert rows and all(row["off_thread_threads"] == "" and row["off_other_threads"] for row in rows)
+    assert report(tmp_path / "run.ttr", "-v", "--explain").text == live.text
 
 
 def test_printed_schema_is_that_of_the_file(demo, tmp_path):
@@ -162,6 +181,7 @@ def test_killed(tmp_path):
     assert data["tegra"]["samples"] >= 10
     assert data["verdict"]["class"]
     assert query(path, "SELECT count(*) FROM tegrastats_lines")[0][0] >= 10
+    assert query(path, "SELECT sum(off_thread_threads) > 0.5 * sum(off_other_threads) FROM host_points") == [(1,)]
     assert query(path, "SELECT value FROM meta WHERE key = 'state'") == [("running",)]
     assert report(path).text.startswith(data["verdict"]["class"])
 

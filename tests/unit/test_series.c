@@ -116,6 +116,7 @@ static void the_contract(void **state)
 		if (i)
 			point.cpu_busy[3] = 0.75f;
 		point.runq_threads = 2;
+		point.off_threads[WAIT_DISK] = point.off_threads[WAIT_OTHER] = 1;
 		host_series_add(&session.host_series, &point);
 	}
 	json = json_series(&session, &verdict);
@@ -126,6 +127,7 @@ static void the_contract(void **state)
 	for (size_t i = 0; i < sizeof(host) / sizeof(host[0]); i++)
 		assert_int_equal(json_array_size(at(json, host[i])), 2);
 	assert_int_equal(json_object_size(at(json, "host.cpus")), 2);
+	assert_int_equal(json_object_size(at(json, "host.offcpu")), 2);
 	assert_true(number(json, "t_ms", 2) == 200 && number(json, "gpu_busy", 2) == 0.5);
 	assert_true(json_is_null(json_array_get(at(json, "emc_mhz"), 0)));
 	assert_true(number(json, "host.t_ms", 1) == 1000 && number(json, "host.runq", 0) == 2);

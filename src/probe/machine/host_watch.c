@@ -29,6 +29,7 @@ struct process {
 
 struct host_watch {
 	struct live_threads *live;
+	struct waits *waits;
 	int64_t begin_ns, last_ns;
 	int64_t sums_ns[TT_BUCKET_SLOTS];
 	struct procfs_cpu_totals before, after;
@@ -38,12 +39,14 @@ struct host_watch {
 	struct counts grown; /* since the last point */
 };
 
-struct host_watch *host_watch_new(struct live_threads *live)
+struct host_watch *host_watch_new(struct live_threads *live, struct waits *waits)
 {
 	struct host_watch *watch = calloc(1, sizeof(*watch));
 
-	if (watch)
-		watch->live = live;
+	if (!watch)
+		return NULL;
+	watch->live = live;
+	watch->waits = waits;
 	return watch;
 }
 
@@ -144,6 +147,7 @@ void host_watch_prepare(struct host_watch *watch)
 void host_watch_begin(struct host_watch *watch, int64_t begin_ns)
 {
 	watch->begin_ns = watch->last_ns = begin_ns;
+	waits_begin(watch->waits, begin_ns);
 }
 
 static float per_second(int64_t count, int64_t span_ns)
@@ -205,8 +209,9 @@ static void fill_threads(struct host_watch *watch, struct host_point *point)
 	point->runq_threads = mean_threads(watch, sums, TT_RUNQ_WAKE, span_ns) +
 			      mean_threads(watch, sums, TT_RUNQ_PREEMPT, span_ns);
 	point->stopped_threads = mean_threads(watch, sums, TT_STOPPED, span_ns);
-	point->off_disk_threads = mean_threads(watch, sums, TT_OFF_DISK, span_ns);
-	point->off_other_threads = mean_threads(watch, sums, TT_OFF_OTHER, span_ns);
+	waits_look(watch->waits, watch->live, point,
+		   mean_threads(watch, sums, TT_OFF_DISK, span_ns) +
+			   mean_threads(watch, sums, TT_OFF_OTHER, span_ns));
 	memcpy(watch->sums_ns, sums, sizeof(watch->sums_ns));
 }
 

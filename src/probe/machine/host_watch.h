@@ -4,12 +4,13 @@
 #define TEGRATRACE_HOST_WATCH_H
 
 #include "probe/targets/live_threads.h"
+#include "probe/waits/waits.h"
 #include "session/session.h"
 
 struct host_watch;
 
-/* Keeps the pointer. NULL when out of memory. */
-struct host_watch *host_watch_new(struct live_threads *live);
+/* Keeps the pointers. NULL when out of memory. */
+struct host_watch *host_watch_new(struct live_threads *live, struct waits *waits);
 void host_watch_free(struct host_watch *watch);
 
 /* Reads what the first point is compared with; the threads are seeded. */

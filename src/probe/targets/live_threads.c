@@ -11,7 +11,7 @@
 /* What one slot had at the last look. */
 struct seen {
 	uint64_t birth_ns;
-	uint32_t tid;
+	uint32_t tid, tgid;
 	char state; /* before its first event, from /proc */
 	char comm[TT_COMM_LEN];
 	int64_t ns[TT_BUCKET_SLOTS];
@@ -72,7 +72,7 @@ static void meet(struct seen *seen, const struct tt_thread *t)
 {
 	struct procfs_stat stat;
 
-	*seen = (struct seen){.tid = t->tid, .birth_ns = t->t_birth_ns};
+	*seen = (struct seen){.tid = t->tid, .tgid = t->tgid, .birth_ns = t->t_birth_ns};
 	if (procfs_task_stat((pid_t)t->tgid, (pid_t)t->tid, &stat))
 		return;
 	seen->state = stat.state;
@@ -136,6 +136,26 @@ void live_threads_tick(struct live_threads *live, int64_t now_ns)
 const int64_t *live_threads_sums_ns(const struct live_threads *live)
 {
 	return live->sums_ns;
+}
+
+struct live_sleep live_threads_sleep(const struct live_threads *live, uint32_t slot)
+{
+	const struct seen *seen;
+
+	if (slot >= live->nseen)
+		return (struct live_sleep){0};
+	seen = &live->seen[slot];
+	return (struct live_sleep){
+		.pid = (pid_t)seen->tgid,
+		.tid = seen->tid,
+		.birth_ns = seen->birth_ns,
+		.off_ns = seen->ns[TT_OFF_DISK] + seen->ns[TT_OFF_OTHER],
+	};
+}
+
+uint32_t live_threads_slots(const struct live_threads *live)
+{
+	return live->nseen;
 }
 
 static void list_process(void *ctx, const struct tracer_slots *slots, const struct tt_thread *t)

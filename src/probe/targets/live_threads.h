@@ -27,6 +27,19 @@ void live_threads_tick(struct live_threads *live, int64_t now_ns);
 /* Time of all threads by enum tt_bucket, up to the last tick. */
 const int64_t *live_threads_sums_ns(const struct live_threads *live);
 
+/* The thread that is, or was last, in a slot, and its sleep up to the last tick; zeroed: none yet. */
+struct live_sleep {
+	pid_t pid;
+	uint32_t tid;
+	uint64_t birth_ns;
+	int64_t off_ns;
+};
+
+struct live_sleep live_threads_sleep(const struct live_threads *live, uint32_t slot);
+
+/* Slots above hold none. */
+uint32_t live_threads_slots(const struct live_threads *live);
+
 /* Calls `fn` for each process that has a traced thread alive. */
 typedef void (*live_process_fn)(void *ctx, pid_t pid);
 void live_threads_processes(struct live_threads *live, live_process_fn fn, void *ctx);

@@ -57,7 +57,7 @@ static struct raw_wait *new_row(struct raw_waits *waits)
 	return &waits->rows[waits->n++];
 }
 
-int raw_waits_add(struct raw_waits *waits, const struct raw_wait *wait, bool folded)
+int raw_waits_add(struct raw_waits *waits, const struct raw_wait *wait, bool folded, size_t *place)
 {
 	struct raw_wait *row;
 
@@ -71,6 +71,7 @@ int raw_waits_add(struct raw_waits *waits, const struct raw_wait *wait, bool fol
 		row->count += wait->count;
 		if (wait->max_ns > row->max_ns)
 			row->max_ns = wait->max_ns;
+		*place = (size_t)(row - waits->rows);
 		return 0;
 	}
 	row = new_row(waits);
@@ -79,6 +80,7 @@ int raw_waits_add(struct raw_waits *waits, const struct raw_wait *wait, bool fol
 	*row = *wait;
 	row->next = waits->heads[wait->row];
 	waits->heads[wait->row] = row - waits->rows;
+	*place = waits->n - 1;
 	return 0;
 }
 

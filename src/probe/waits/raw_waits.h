@@ -22,6 +22,7 @@ struct raw_wait {
 	char file[64];		 /* what descriptor key.arg is; empty = no or unknown */
 	bool python;		 /* its process runs CPython */
 	struct sleep_site *site; /* read from /proc; NULL = not */
+	enum wait_class class;	 /* once it is judged */
 	int64_t next;		 /* of the same row; -1 = last */
 };
 
@@ -35,9 +36,9 @@ struct raw_waits {
 /*
  * Add one, or add it to an equal one: all but times and site equal, and for a row that several
  * threads share (`folded`) futex addresses and tids of wakers do not count. Takes over `site`.
- * Returns 0 or -ENOMEM.
+ * *place is then its index. Returns 0 or -ENOMEM.
  */
-int raw_waits_add(struct raw_waits *waits, const struct raw_wait *wait, bool folded);
+int raw_waits_add(struct raw_waits *waits, const struct raw_wait *wait, bool folded, size_t *place);
 void raw_waits_free(struct raw_waits *waits);
 
 #endif

@@ -53,9 +53,9 @@ static struct wait_waker waker_of(const struct waker *waker)
 	return (struct wait_waker){.kind = waker->kind, .name = name};
 }
 
-static void judge(const struct report *report, size_t i)
+void wait_report_judge(const struct raw_wait *wait, const struct kernel_stack *stack,
+		       struct wait_judgement *judgement)
 {
-	const struct raw_wait *wait = &report->raw->rows[i];
 	struct wait_evidence evidence = {
 		.site.syscall = syscall_of(wait),
 		.site.flags = wait->key.flags,
@@ -63,17 +63,24 @@ static void judge(const struct report *report, size_t i)
 		.waker = waker_of(&wait->waker),
 		.via = waker_of(&wait->via),
 		.via_disk = wait->key.via == TT_WAKER(TT_WAKER_DISK, 0),
+		.site.frames = stack->frames,
+		.site.nframes = stack->n,
 	};
-	struct kernel_stack stack;
 
-	kernel_stacks_get(report->stacks, wait->key.kernel_stack, &stack);
-	evidence.site.frames = stack.frames;
-	evidence.site.nframes = stack.n;
-	if (wait->site && !stack.n) {
+	if (wait->site && !stack->n) {
 		evidence.site.frames = wait->site->frames;
 		evidence.site.nframes = wait->site->nframes;
 	}
-	wait_judge(&evidence, &report->judged[i]);
+	wait_judge(&evidence, judgement);
+}
+
+static void judge(const struct report *report, size_t i)
+{
+	const struct raw_wait *wait = &report->raw->rows[i];
+	struct kernel_stack stack;
+
+	kernel_stacks_get(report->stacks, wait->key.kernel_stack, &stack);
+	wait_report_judge(wait, &stack, &report->judged[i]);
 }
 
 /* Judged once more where samples tell the call's arguments. */
@@ -208,7 +215,7 @@ static int add_stack(struct report *report, size_t first, const struct raw_wait 
 
 static int put(struct report *report, size_t first_edge, size_t first_stack, size_t i)
 {
-	const struct raw_wait *wait = &report->raw->rows[i];
+	struct raw_wait *wait = &report->raw->rows[i];
 	const struct wait_judgement *judged = &report->judged[i];
 	struct thread_account *row = &report->session->threads[wait->row];
 	struct wait_edge edge = {
@@ -232,6 +239,7 @@ static int put(struct report *report, size_t first_edge, size_t first_stack, siz
 	edge.stack = add_stack(report, first_stack, wait, judged->class);
 	if (edge.stack == -ENOMEM)
 		return -ENOMEM;
+	wait->class = judged->class;
 	row->wait_ns[WAIT_OTHER] -= wait->ns;
 	row->wait_ns[judged->class] += wait->ns;
 	return add_edge(report->session, first_edge, &edge);

@@ -3,8 +3,10 @@
 #ifndef TEGRATRACE_WAIT_REPORT_H
 #define TEGRATRACE_WAIT_REPORT_H
 
+#include "probe/symbols/kernel_stacks.h"
 #include "probe/waits/fd_names.h"
 #include "probe/waits/raw_waits.h"
+#include "probe/waits/wait_rules.h"
 #include "probe/waits/site_sampler.h"
 #include "probe/symbols/user_stacks.h"
 #include "session/session.h"
@@ -19,6 +21,10 @@ struct wait_sources {
 	struct fd_names *files;
 	const struct user_stacks *user_stacks;
 };
+
+/* One alone. Without the functions of its stack (n 0) some are WAIT_OTHER, or what their waker tells. */
+void wait_report_judge(const struct raw_wait *wait, const struct kernel_stack *stack,
+		       struct wait_judgement *judgement);
 
 int wait_report_fill(struct session *session, struct raw_waits *raw,
 		     const struct wait_sources *sources);

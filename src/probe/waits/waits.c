@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/msg.h"
@@ -18,6 +19,7 @@
 #include "probe/symbols/user_stacks.h"
 #include "probe/waits/wait_report.h"
 #include "probe/waits/wait_rules.h"
+#include "probe/waits/wait_series.h"
 
 /* Where a thread slept when the window began or ended. */
 struct sleeper {
@@ -39,6 +41,10 @@ struct waits {
 	bool read; /* the two above are of this drain */
 	struct sleeper *sleepers;
 	size_t nsleepers;
+	struct wait_series *series;
+	struct wait_grown *grown; /* of one thread */
+	size_t grown_room;
+	int64_t begin_ns;
 	bool asks_at_begin;
 	pid_t last_pid; /* runs_python() was asked for it */
 	bool last_is_python;
@@ -161,9 +167,11 @@ static bool runs_python(struct waits *waits, pid_t pid)
 	return waits->last_is_python;
 }
 
-static void add_wait(struct waits *waits, const struct kept_account *kept, struct raw_wait *wait)
+/* Returns its place among the raw waits, or -1. */
+static int64_t add_wait(struct waits *waits, const struct kept_account *kept, struct raw_wait *wait)
 {
 	const struct thread_account *row = &waits->session->threads[kept->row];
+	size_t place;
 
 	wait->row = kept->row;
 	wait->key.slot = 0;
@@ -173,10 +181,11 @@ static void add_wait(struct waits *waits, const struct kept_account *kept, struc
 	if (wait->waker.kind == WAKER_TIMER &&
 	    (!wait->key.syscall || wait->key.syscall == TT_SYSCALL(SYS_futex)))
 		wait->python = runs_python(waits, kept->record->tgid);
-	if (raw_waits_add(&waits->raw, wait, row->folded > 1)) {
-		waits->error = -ENOMEM;
-		free(wait->site);
-	}
+	if (!raw_waits_add(&waits->raw, wait, row->folded > 1, &place))
+		return (int64_t)place;
+	waits->error = -ENOMEM;
+	free(wait->site);
+	return -1;
 }
 
 /* On a rung that polls the key of a stack is that of a place. */
@@ -192,7 +201,7 @@ static struct sleep_site *polled_site(const struct waits *waits, struct tt_edge_
 	return site;
 }
 
-static void add_edge(struct waits *waits, const struct kept_account *kept, uint32_t i)
+static int64_t add_edge(struct waits *waits, const struct kept_account *kept, uint32_t i)
 {
 	const struct tt_edge *edge = (const struct tt_edge *)waits->edges.values + i;
 	struct raw_wait wait = {.key = *key_at(waits, i)};
@@ -209,21 +218,71 @@ static void add_edge(struct waits *waits, const struct kept_account *kept, uint3
 		wait.site = take_sleeper(waits, key_at(waits, i)->slot, false);
 	if (wait.site)
 		add_syscall(wait.site, &wait.key);
-	add_wait(waits, kept, &wait);
+	return add_wait(waits, kept, &wait);
+}
+
+/* Of the slot whose edges begin there; returns how many. */
+static size_t collect_edges(struct waits *waits, size_t first)
+{
+	uint32_t slot = key_at(waits, waits->order[first])->slot;
+	size_t n = 0;
+
+	while (first + n < waits->edges.n && key_at(waits, waits->order[first + n])->slot == slot)
+		n++;
+	if (n > waits->grown_room) {
+		struct wait_grown *grown = reallocarray(waits->grown, n, sizeof(*grown));
+
+		if (!grown) {
+			waits->error = -ENOMEM;
+			return 0;
+		}
+		waits->grown = grown;
+		waits->grown_room = n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t at = waits->order[first + i];
+
+		waits->grown[i] = (struct wait_grown){
+			.key = key_at(waits, at),
+			.ns = (int64_t)((const struct tt_edge *)waits->edges.values + at)->ns,
+			.row = -1,
+		};
+	}
+	return n;
+}
+
+static void note_growth(struct waits *waits, uint32_t slot, size_t n, int64_t now_ns)
+{
+	int err = wait_series_take(waits->series, slot, waits->grown, n, now_ns);
+
+	if (err)
+		waits->error = err;
+}
+
+/* Nothing grows after the window's end. */
+static int64_t account_ns(const struct waits *waits)
+{
+	struct timespec ts;
+
+	if (waits->session->end_ns)
+		return waits->session->end_ns;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
 static void take_edges(struct waits *waits, const struct kept_account *kept, uint32_t slot)
 {
-	for (size_t i = first_of(waits, slot); i < waits->edges.n; i++) {
-		const struct tt_edge_key *key = key_at(waits, waits->order[i]);
+	size_t first = first_of(waits, slot), n;
 
-		if (key->slot != slot)
-			break;
-		add_edge(waits, kept, waits->order[i]);
-		/* The next thread in this slot must not find it. */
-		if (kept->record->bucket == TT_DEAD)
-			tracer_delete_row(waits->tracer, TRACER_EDGES, key);
-	}
+	if (first == waits->edges.n || key_at(waits, waits->order[first])->slot != slot)
+		return;
+	n = collect_edges(waits, first);
+	for (size_t i = 0; i < n; i++)
+		waits->grown[i].row = add_edge(waits, kept, waits->order[first + i]);
+	note_growth(waits, slot, n, account_ns(waits));
+	/* The next thread in this slot must not find them. */
+	for (size_t i = 0; i < n && kept->record->bucket == TT_DEAD; i++)
+		tracer_delete_row(waits->tracer, TRACER_EDGES, waits->grown[i].key);
 }
 
 /* It sleeps on at the end: nobody has woken it. */
@@ -242,9 +301,14 @@ static void add_last_sleep(struct waits *waits, const struct kept_account *kept)
 		.site = take_sleeper(waits, kept->slots->slot, true),
 	};
 
+	int64_t place;
+
 	if (wait.site)
 		add_syscall(wait.site, &wait.key);
-	add_wait(waits, kept, &wait);
+	place = add_wait(waits, kept, &wait);
+	if (place >= 0 &&
+	    wait_series_last(waits->series, (size_t)place, kept->asleep_ns, waits->session->end_ns))
+		waits->error = -ENOMEM;
 }
 
 static void on_kept(void *ctx, const struct kept_account *kept)
@@ -294,10 +358,12 @@ struct waits *waits_new(struct tracer *tracer, struct accounts *accounts, struct
 	waits->wakers = wakers_new(tracer, session);
 	waits->holders = holders_new(tracer, session);
 	waits->files = fd_names_new();
+	waits->series = wait_series_new();
 	waits->user_stacks = user_stacks_new(tracer_map_fd(tracer, "stacks"), symbols);
 	/* With type data a sleeper is read when it is woken, whenever it went to sleep. */
 	waits->asks_at_begin = strcmp(session->capability.rung, "btf") != 0;
-	if (!waits->wakers || !waits->holders || !waits->files || !waits->user_stacks) {
+	if (!waits->wakers || !waits->holders || !waits->files || !waits->user_stacks ||
+	    !waits->series) {
 		waits_free(waits);
 		return NULL;
 	}
@@ -314,6 +380,8 @@ void waits_free(struct waits *waits)
 	for (size_t i = 0; i < waits->nsleepers; i++)
 		free(waits->sleepers[i].site);
 	free(waits->sleepers);
+	free(waits->grown);
+	wait_series_free(waits->series);
 	raw_waits_free(&waits->raw);
 	wakers_free(waits->wakers);
 	holders_free(waits->holders);
@@ -328,6 +396,77 @@ void waits_drained(struct waits *waits)
 	wakers_forget(waits->wakers);
 	waits->last_pid = 0;
 	holders_drained(waits->holders);
+}
+
+void waits_begin(struct waits *waits, int64_t begin_ns)
+{
+	waits->begin_ns = begin_ns;
+	wait_series_begin(waits->series, begin_ns);
+}
+
+static struct slot_sleep sleep_of(const void *live, uint32_t slot)
+{
+	struct live_sleep slept = live_threads_sleep(live, slot);
+
+	return (struct slot_sleep){slept.tid, slept.birth_ns, slept.off_ns};
+}
+
+/* Stacks have no names before the end: that costs too much in the middle. */
+static enum wait_class class_for_now(struct waits *waits, pid_t pid, uint32_t i)
+{
+	const struct kernel_stack no_stack = {.n = 0};
+	struct raw_wait wait = {.key = *key_at(waits, i)};
+	struct wait_judgement judgement;
+
+	wakers_name(waits->wakers, wait.key.waker, (const struct tt_edge *)waits->edges.values + i,
+		    &wait.waker);
+	if (wait.key.via)
+		wakers_name(waits->wakers, wait.key.via, NULL, &wait.via);
+	if (tracer_polls(waits->tracer))
+		wait.site = polled_site(waits, &wait.key);
+	if (wait.site)
+		add_syscall(wait.site, &wait.key);
+	name_file(waits, &wait, pid);
+	wait_report_judge(&wait, &no_stack, &judgement);
+	free(wait.site);
+	return judgement.class;
+}
+
+void waits_look(struct waits *waits, const struct live_threads *live, struct host_point *point,
+		float asleep_threads)
+{
+	int64_t now_ns = waits->begin_ns + point->t_ns;
+	float told_threads = 0;
+	size_t n;
+
+	memset(point->off_threads, 0, sizeof(point->off_threads));
+	read_table(waits);
+	for (size_t first = 0; first < waits->edges.n; first += n) {
+		uint32_t slot = key_at(waits, waits->order[first])->slot;
+
+		n = collect_edges(waits, first);
+		if (!n)
+			break;
+		note_growth(waits, slot, n, now_ns);
+		for (size_t i = 0; i < n; i++) {
+			float threads =
+				(float)((double)waits->grown[i].inside_ns / (double)point->span_ns);
+			int *class = waits->grown[i].class;
+
+			if (threads <= 0 || !class)
+				continue;
+			if (*class < 0)
+				*class = (int)class_for_now(waits,
+							    live_threads_sleep(live, slot).pid,
+							    waits->order[first + i]);
+			point->off_threads[*class] += threads;
+			told_threads += *class == WAIT_OTHER ? 0 : threads;
+		}
+	}
+	wait_series_look(waits->series, now_ns, sleep_of, live, live_threads_slots(live));
+	point->off_threads[WAIT_OTHER] = fmaxf(0, asleep_threads - told_threads);
+	/* What grows until the drain is read again. */
+	forget_table(waits);
 }
 
 void waits_finish(struct waits *waits, const struct site_sampler *sites)
@@ -345,6 +484,8 @@ void waits_finish(struct waits *waits, const struct site_sampler *sites)
 		wakers_name_late(waits->wakers, &waits->raw.rows[i].via);
 	}
 	err = wait_report_fill(waits->session, &waits->raw, &sources);
+	if (!err)
+		wait_series_fill(waits->series, &waits->raw, &waits->session->host_series);
 	if (!waits->error)
 		waits->error = err;
 	err = holders_finish(waits->holders, waits->session);

@@ -7,6 +7,7 @@
 #define TEGRATRACE_PROBE_WAITS_H
 
 #include "probe/accounts.h"
+#include "probe/targets/live_threads.h"
 #include "probe/waits/site_sampler.h"
 #include "probe/tracer.h"
 #include "probe/symbols/user_symbols.h"
@@ -24,6 +25,16 @@ void waits_free(struct waits *waits);
 
 /* After each accounts_drain: what was read of the kernel's table for it is stale now. */
 void waits_drained(struct waits *waits);
+
+/* The window begins. */
+void waits_begin(struct waits *waits, int64_t begin_ns);
+
+/*
+ * A point of the host series is made, after live_threads_tick(): so many threads were asleep in its
+ * span. What each sleep was for is put right in waits_finish().
+ */
+void waits_look(struct waits *waits, const struct live_threads *live, struct host_point *point,
+		float asleep_threads);
 
 /* After accounts_finish. `sites`: NULL where system calls are seen. */
 void waits_finish(struct waits *waits, const struct site_sampler *sites);
