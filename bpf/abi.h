@@ -101,9 +101,13 @@ struct tt_thread {
 	__u64 woken_ns;	   /* when that was */
 	__u64 site_kernel_stack; /* of the sleep under way, where it is taken at the switch-out */
 	__u64 site_user_stack;
+	__u32 site_arg; /* as tt_edge_key's, likewise */
+	__u16 site_syscall;
+	__u16 site_flags;
+	__u64 pad64[7];
 };
 
-_Static_assert(sizeof(struct tt_thread) == 320, "record layout, five cache lines");
+_Static_assert(sizeof(struct tt_thread) == 384, "record layout, six cache lines");
 _Static_assert(TT_BUCKETS <= TT_BUCKET_SLOTS, "a bucket without a sum");
 
 /* tid -> slot, 32 tids to a cache line; slot 0 = not traced. */
@@ -137,6 +141,8 @@ enum tt_waker_kind {
 #define TT_SITE_GPU_CALL   0x2u /* inside a CUDA synchronisation call */
 #define TT_SITE_FUTEX_LOCK 0x4u /* futex wait as a contended mutex does it */
 #define TT_SITE_FIRST	   0x8u /* asleep since the window's begin */
+#define TT_SITE_FUTEX_MAYBE \
+	0x10u /* futex wait as a contended read-write lock does it, and others now and then */
 
 /* tt_edge_key.syscall: 0 = the rung cannot see it */
 #define TT_SYSCALL(nr)	((__u16)((nr) + 1))

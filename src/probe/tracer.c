@@ -421,6 +421,11 @@ bool tracer_polls(const struct tracer *tracer)
 	return tracer->ops->polls;
 }
 
+bool tracer_sees_calls(const struct tracer *tracer)
+{
+	return tracer->objects.calls;
+}
+
 int64_t tracer_events(const struct tracer *tracer)
 {
 	return tracer->ops->events ? (int64_t)tracer->ops->events(&tracer->objects) : UNKNOWN_COUNT;

@@ -126,6 +126,9 @@ struct tt_losses tracer_losses(const struct tracer *tracer);
 /* The rung sees no events: no single delays, no wakers, sleep sites as samples. */
 bool tracer_polls(const struct tracer *tracer);
 
+/* It sees in which system call a thread sleeps, and the call's arguments. */
+bool tracer_sees_calls(const struct tracer *tracer);
+
 /* Events that user space handled, or readings that it made; UNKNOWN_COUNT where programs in the kernel do. */
 int64_t tracer_events(const struct tracer *tracer);
 

@@ -4,11 +4,12 @@ import contextlib
 
 import pytest
 
-from harness import Load, Trace, edges_of, runq_ns
+from harness import BPF_RUNGS, Load, Trace, edges_of, runq_ns
 
 SYNC = ("cond-take", "cond-give", "sem-take", "sem-give", "relay-a", "relay-b", "relay-c",
-        "mutex-want", "mutex-hold", "pi-want", "pi-hold", "rw-want", "rw-hold", "pool-0", "pool-1",
-        "pool-2", "pool-idle", "pool-feed", "bar-0", "bar-1", "bar-late", "cond-timeout")
+        "mutex-want", "mutex-hold", "pi-want", "pi-hold", "spin-want", "spin-hold", "rw-want",
+        "rw-hold", "wr-want", "wr-hold", "pool-0", "pool-1", "pool-2", "pool-idle", "pool-feed",
+        "bar-0", "bar-1", "bar-late", "cond-timeout")
 IPC = ("pipe-in", "pipe-peer", "event-in", "event-peer", "unix-in", "unix-peer", "poll-in",
        "poll-peer", "epoll-in", "epoll-peer", "sig-in", "sig-peer", "pipe-kid", "kid-peer",
        "tcp-in", "tcp-peer", "epoll-tcp", "etcp-peer", "pty-in", "pty-peer", "pipe-far",
@@ -20,10 +21,10 @@ GIL = ("gil-hold", "gil-want")
 LOADS = {"waits-sync": SYNC, "waits-ipc": IPC, "waits-disk": DISK, "gil": GIL}
 THREADS = [pytest.param(load, name, id=name) for load, names in LOADS.items() for name in names]
 
-# The kernel sees nothing that tells these from waiting for a thread; the holder is named all the same.
-LOOKS_LIKE_THREAD = ("rw-want", "gil-want")
-# Without the arguments of system calls nor do mutexes, but for those that the kernel itself queues.
-PLAIN_MUTEX = ("mutex-want",)
+# The kernel sees nothing that tells this from waiting for a thread; the holder is named all the same.
+LOOKS_LIKE_THREAD = ("gil-want",)
+# Without the arguments of system calls nor do these, but for what the kernel itself queues.
+BY_ARGUMENTS = ("mutex-want", "spin-want", "rw-want", "wr-want")
 
 # Who may end a wait for a disk: the device's interrupt, or a kernel thread on its behalf.
 DEVICE_SIDE = ("irq", "softirq", "kernel")
@@ -45,7 +46,7 @@ def loaded_ns(result, name):
 
 
 def acceptable(rung, name, kind):
-    alike = name in LOOKS_LIKE_THREAD or (rung != "btf" and name in PLAIN_MUTEX)
+    alike = name in LOOKS_LIKE_THREAD or (rung not in BPF_RUNGS and name in BY_ARGUMENTS)
     return ("lock", "thread") if kind["class"] == "lock" and alike else (kind["class"],)
 
 
@@ -151,7 +152,8 @@ def test_edges_add_up(shared, rung, load):
         assert all(0 <= e["max_ns"] <= e["ns"] and e["count"] for e in edges)
 
 
-@pytest.mark.parametrize("name", ("pool-0", "pool-1", "pool-2", "pool-idle", "cond-take"))
+@pytest.mark.parametrize("name", ("pool-0", "pool-1", "pool-2", "pool-idle", "cond-take", "sem-take",
+                                  "relay-b", "relay-c", "bar-0", "bar-1"))
 def test_waiting_for_work_is_no_lock(shared, rung, name):
     result = shared("waits-sync", rung)
     assert (result.row(name)["wait"]["lock"] or 0) < 0.01 * loaded_ns(result, name)

@@ -20,13 +20,10 @@ struct site_thread {
 	uint64_t since_ns; /* of its state: the same sleep is looked at only once */
 };
 
-#define SITE_FUTEX_LOCK \
-	0x1u /* as glibc waits for a contended mutex, or a priority-inheriting one */
-
 struct site_count {
 	int32_t syscall; /* its number; -1: an exception, such as a page fault */
 	uint32_t arg;	 /* descriptor, or low half of a futex address; 0 where it is neither */
-	uint32_t flags;	 /* SITE_* */
+	uint32_t flags;	 /* TT_SITE_FUTEX_* */
 	uint32_t count;	 /* samples */
 };
 

@@ -11,7 +11,7 @@
  *   2. disk         in_iowait, the fsync family, or the block layer innermost on the stack
  *   3. gpu          inside a CUDA synchronisation call
  *   4. function     the innermost kernel function that can only mean one thing (a driver, a lock)
- *   5. lock         a futex as a contended mutex waits on it
+ *   5. lock         a futex as a contended lock waits on it
  *   6. file         what the descriptor is, where that can only mean one thing
  *   7. syscall      where it can only mean one thing (nanosleep, wait4)
  *   8. waker        where the site is a meeting place (futex, pipe, poll, socket) or not known: a
@@ -71,10 +71,11 @@ bool wait_syscall_takes_fd(int syscall);
 const char *wait_syscall_name(int syscall);
 
 /*
- * Whether a futex call with this second and third argument waits as a contended lock does: glibc's
- * mutexes, and those with priority inheritance. Condition variables, semaphores and joins do not.
+ * What a futex call with this second and third argument tells, as TT_SITE_FUTEX_*: a contended mutex
+ * (of glibc, or one with priority inheritance), or what may be a read-write lock. Condition
+ * variables, semaphores and joins are neither.
  */
-bool wait_futex_is_lock(uint64_t op, uint64_t value);
+unsigned int wait_futex_flags(uint64_t op, uint64_t value);
 
 /* A descriptor, as wait_site.file, that belongs to the GPU or to another Tegra engine. */
 bool wait_is_gpu_file(const char *file);

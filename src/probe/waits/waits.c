@@ -296,8 +296,10 @@ static void add_last_sleep(struct waits *waits, const struct kept_account *kept)
 		.key.waker = TT_WAKER(TT_WAKER_UNSEEN, 0),
 		.key.kernel_stack = record->site_kernel_stack,
 		.key.user_stack = record->site_user_stack,
+		.key.syscall = record->site_syscall,
+		.key.arg = record->site_arg,
 		.key.flags = (record->bucket == TT_OFF_DISK ? TT_SITE_IOWAIT : 0) |
-			     (record->in_gpu_call ? TT_SITE_GPU_CALL : 0),
+			     (record->in_gpu_call ? TT_SITE_GPU_CALL : 0) | record->site_flags,
 		.site = take_sleeper(waits, kept->slots->slot, true),
 	};
 
