@@ -62,6 +62,26 @@ enum tt_switch_out {
 #define TT_PEND 0x80000000u
 
 /*
+ * Sleeps like the thread's last one, whose edge the map has: they are added to it when another kind
+ * follows, or by the loader. A thread waits for the same again and again, and a look into the map is
+ * a third of what a wakeup costs.
+ */
+struct tt_repeat {
+	__u32 used;
+	__u32 count;
+	/* tt_edge_key without the slot */
+	__u32 waker;
+	__u32 via;
+	__u32 arg;
+	__u16 syscall;
+	__u16 flags;
+	__u64 kernel_stack;
+	__u64 user_stack;
+	__u64 ns;
+	__u64 max_ns;
+};
+
+/*
  * One traced thread. One writer at a time: switch and wakeup of a task run under its run-queue
  * lock, waking under its pi_lock (and writes pend only). So plain stores suffice.
  */
@@ -104,7 +124,7 @@ struct tt_thread {
 	__u32 site_arg; /* as tt_edge_key's, likewise */
 	__u16 site_syscall;
 	__u16 site_flags;
-	__u64 pad64[7];
+	struct tt_repeat repeat;
 };
 
 _Static_assert(sizeof(struct tt_thread) == 384, "record layout, six cache lines");

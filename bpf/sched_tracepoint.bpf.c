@@ -112,15 +112,14 @@ static __always_inline void before_sleep(void *ctx, __u32 slot)
 		take_own_stacks(ctx, t, kernel_stacks);
 }
 
-static __always_inline void keep_site(const struct tt_thread *t, struct tt_edge_key *key,
-				      __u64 slept_ns)
+static __always_inline void keep_site(struct tt_thread *t, struct tt_edge_key *key, __u64 slept_ns)
 {
 	key->syscall = t->site_syscall;
 	key->arg = t->site_arg;
 	key->flags |= t->site_flags;
 	key->kernel_stack = t->site_kernel_stack;
 	key->user_stack = t->site_user_stack;
-	keep_edge(key, slept_ns);
+	keep_edge(t, key, slept_ns);
 }
 
 static __always_inline void keep_unseen(__u32 slot, const struct tt_in *in)

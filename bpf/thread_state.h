@@ -304,6 +304,13 @@ static __always_inline void tt_note_length(struct tt_thread *t, __u64 slept_ns)
 		t->flags -= 1u << TT_LONG_SHIFT;
 }
 
+static __always_inline bool tt_repeats(const struct tt_repeat *r, const struct tt_edge_key *key)
+{
+	return r->used && r->waker == key->waker && r->arg == key->arg &&
+	       r->kernel_stack == key->kernel_stack && r->user_stack == key->user_stack &&
+	       r->syscall == key->syscall && r->flags == key->flags && r->via == key->via;
+}
+
 /* The thread exists from its first wakeup on: between creation and that it cannot run. */
 static __always_inline void tt_wakeup_new(struct tt_thread *t, __u64 now)
 {

@@ -416,6 +416,11 @@ int tracer_read_site(const struct tracer *tracer, __u64 key, struct sleep_site *
 	return tracer->ops->read_site(&tracer->objects, key, site);
 }
 
+const struct tt_thread *tracer_record(const struct tracer *tracer, uint32_t slot)
+{
+	return &tracer->threads[slot];
+}
+
 bool tracer_polls(const struct tracer *tracer)
 {
 	return tracer->ops->polls;

@@ -118,6 +118,9 @@ int tracer_read_stack(const struct tracer *tracer, __u64 key, struct tt_stack *s
  */
 int tracer_read_site(const struct tracer *tracer, __u64 key, struct sleep_site *site);
 
+/* The record in a slot, as the programs see it. */
+const struct tt_thread *tracer_record(const struct tracer *tracer, uint32_t slot);
+
 /* Slots ever used; a slot number is always <= this. */
 uint32_t tracer_slots_used(const struct tracer *tracer);
 uint32_t tracer_slots_max(const struct tracer *tracer);
