@@ -118,7 +118,7 @@ struct tt_thread {
 
 	__u32 in_gpu_call; /* inside a CUDA synchronisation call; written by the thread itself */
 	__u32 cause;	   /* of the last wake, as a `via` for those that it wakes; 0 */
-	__u64 woken_ns;	   /* when that was */
+	__u64 woken_ns;	   /* when that was, later by what it has been in the run queue since */
 	__u64 site_kernel_stack; /* of the sleep under way, where it is taken at the switch-out */
 	__u64 site_user_stack;
 	__u32 site_arg; /* as tt_edge_key's, likewise */
@@ -196,7 +196,7 @@ _Static_assert(sizeof(struct tt_edge_key) == 40, "no padding: it is hashed");
 /* A shorter one in so many, where the stack must be taken before the length is known. */
 #define TT_STACK_SAMPLE 32
 
-/* What woke the waker counts as the cause of a wake by it for so long. */
+/* What woke the waker counts as the cause of a wake by it while it runs no longer than that. */
 #define TT_VIA_NS 10000000
 
 /* Who had the CPU just before a traced thread got it, after a run-queue delay of this length. */

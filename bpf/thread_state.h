@@ -183,6 +183,8 @@ static __always_inline struct tt_in tt_switch_in(struct tt_thread *t, __u64 now,
 	t->pend = 0;
 	if (held == TT_RUNQ_WAKE || held == TT_RUNQ_PREEMPT) {
 		in.delay_ns = tt_runq_sample(t, tt_charge(t, now, begin, held, TT_ONCPU));
+		/* What woke it stays fresh while it has to wait for a CPU. */
+		t->woken_ns += in.delay_ns;
 		return in;
 	}
 	if (held == TT_UNKNOWN) {

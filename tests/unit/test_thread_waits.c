@@ -123,6 +123,23 @@ static void a_cause_travels_one_hop_for_a_while(void **state)
 	assert_int_equal(tt_cause(&relay, 2000), 0);
 }
 
+static void a_cause_does_not_age_in_the_run_queue(void **state)
+{
+	struct tt_thread relay = asleep_since(1100, TT_OUT_SLEEP);
+	struct tt_wake w = wake(&relay, 2000, IRQ);
+	const __u64 in = 2000 + 5 * TT_VIA_NS, out = in + 300, again = out + 7 * TT_VIA_NS;
+
+	(void)state;
+	tt_set_cause(&relay, &w, false);
+	tt_switch_in(&relay, in, BEGIN);
+	assert_int_equal(tt_cause(&relay, in + TT_VIA_NS - 1), IRQ);
+	assert_int_equal(tt_cause(&relay, in + TT_VIA_NS), 0);
+	tt_switch_out(&relay, out, BEGIN, TT_OUT_RUNNABLE, 300, 0);
+	tt_switch_in(&relay, again, BEGIN);
+	assert_int_equal(tt_cause(&relay, again + TT_VIA_NS - 301), IRQ);
+	assert_int_equal(tt_cause(&relay, again + TT_VIA_NS - 300), 0);
+}
+
 static void a_disk_wait_is_the_cause_whoever_ended_it(void **state)
 {
 	struct tt_thread loader = asleep_since(1100, TT_OUT_DISK);
@@ -199,6 +216,7 @@ int main(void)
 		cmocka_unit_test(a_missed_switch_out_leaves_the_rest_as_sleep),
 		cmocka_unit_test(a_missed_wakeup_ends_the_sleep_at_the_switch_in),
 		cmocka_unit_test(a_cause_travels_one_hop_for_a_while),
+		cmocka_unit_test(a_cause_does_not_age_in_the_run_queue),
 		cmocka_unit_test(a_disk_wait_is_the_cause_whoever_ended_it),
 		cmocka_unit_test(long_sleepers_are_walked_and_of_others_one_in_32),
 		cmocka_unit_test(a_lock_is_told_from_a_condition_variable),
