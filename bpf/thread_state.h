@@ -201,6 +201,9 @@ static __always_inline struct tt_in tt_switch_in(struct tt_thread *t, __u64 now,
 	}
 	in.slept_ns = tt_charge(t, now, begin, held, TT_ONCPU);
 	in.bucket = held >= TT_OFF_FIRST ? held : 0;
+	/* Who woke it is not known, but what it had slept for may be. */
+	t->cause = held == TT_OFF_DISK ? TT_WAKER(TT_WAKER_DISK, 0) : 0;
+	t->woken_ns = now;
 	return in;
 }
 

@@ -154,6 +154,19 @@ static void a_disk_wait_is_the_cause_whoever_ended_it(void **state)
 	assert_int_equal(tt_cause(&loader, 1600), 0); /* its waker was not seen */
 }
 
+static void a_disk_wait_is_the_cause_though_its_end_was_missed(void **state)
+{
+	struct tt_thread loader = asleep_since(1100, TT_OUT_DISK);
+
+	(void)state;
+	tt_switch_in(&loader, 5 * TT_VIA_NS, BEGIN);
+	assert_int_equal(tt_cause(&loader, 6 * TT_VIA_NS - 1), DISK);
+	/* and no older cause is left where it slept for something else */
+	tt_switch_out(&loader, 5 * TT_VIA_NS + 100, BEGIN, TT_OUT_SLEEP, 100, 0);
+	tt_switch_in(&loader, 5 * TT_VIA_NS + 200, BEGIN);
+	assert_int_equal(tt_cause(&loader, 5 * TT_VIA_NS + 300), 0);
+}
+
 static void long_sleepers_are_walked_and_of_others_one_in_32(void **state)
 {
 	struct tt_thread t = {.switches_voluntary = 1};
@@ -218,6 +231,7 @@ int main(void)
 		cmocka_unit_test(a_cause_travels_one_hop_for_a_while),
 		cmocka_unit_test(a_cause_does_not_age_in_the_run_queue),
 		cmocka_unit_test(a_disk_wait_is_the_cause_whoever_ended_it),
+		cmocka_unit_test(a_disk_wait_is_the_cause_though_its_end_was_missed),
 		cmocka_unit_test(long_sleepers_are_walked_and_of_others_one_in_32),
 		cmocka_unit_test(a_lock_is_told_from_a_condition_variable),
 	};
