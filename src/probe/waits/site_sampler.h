@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * In which system call threads sleep, by looking now and then: for the rung whose programs see
- * neither system call numbers nor arguments. A thread's samples are in proportion to its time
+ * In which system call threads sleep, by looking now and then: for rungs that see neither system
+ * call numbers nor arguments. A thread's samples are in proportion to its time
  * asleep at each site; short sleeps are missed.
  */
 #ifndef TEGRATRACE_SITE_SAMPLER_H

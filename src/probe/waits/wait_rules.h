@@ -3,8 +3,8 @@
  * What a sleep was for, from where the thread slept and who woke it. Pure: no kernel, no /proc. The
  * tables are in wait_calls.c (syscalls) and wait_names.c (kernel functions, files, wakers).
  *
- * Every part of the evidence may be missing: the rung without type data has no syscall number and no
- * in_iowait, a short sleep has no stack, a sleep that the window's end cut has no waker.
+ * Every part of the evidence may be missing: a rung without type data has no in_iowait and perhaps no
+ * syscall number, a short sleep has no stack, a sleep that the window's end cut has no waker.
  *
  * Order of the decision, first that tells:
  *   1. page fault   the sleep was entered by an exception, or the fault handler is on the stack

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * System calls and descriptors for waits of the rung that sees neither, from the samples of where
+ * System calls and descriptors for waits of a rung that sees neither, from the samples of where
  * the same thread slept. Private to src/probe.
  */
 #ifndef TEGRATRACE_WAIT_SITES_H
