@@ -134,6 +134,18 @@ static void another_word_or_process_tells_nothing(void **state)
 	assert_int_equal(raw.rows[0].key.flags, TT_SITE_FUTEX_LOCK);
 }
 
+/* The address is that of another wait of the thread, perhaps. */
+static void samples_do_not_unmake_a_lock(void **state)
+{
+	(void)state;
+	waited(0, WORD, PRIVATE, 2, WAKER_THREAD, 1);
+	waited(1, WORD, PRIVATE, 0, WAKER_THREAD, 1);
+	raw.rows[1].sampled = true;
+	assert_int_equal(wait_futex_locks(&raw, &session), 0);
+	assert_int_equal(raw.rows[0].key.flags, TT_SITE_FUTEX_LOCK);
+	assert_int_equal(raw.rows[1].key.flags, 0);
+}
+
 /* Their addresses were not kept. */
 static void threads_that_share_a_row_keep_only_mutexes(void **state)
 {
@@ -166,6 +178,7 @@ int main(void)
 		TEST(nor_is_the_round_of_a_barrier),
 		TEST(another_word_or_process_tells_nothing),
 		TEST(threads_that_share_a_row_keep_only_mutexes),
+		TEST(samples_do_not_unmake_a_lock),
 		TEST(other_calls_are_left_alone),
 	};
 

@@ -79,7 +79,8 @@ int wait_futex_locks(struct raw_waits *raw, const struct session *session)
 	for (size_t i = 0; i < raw->n; i++) {
 		const struct raw_wait *wait = &raw->rows[i];
 
-		if (is_of_one(wait, session) && !(wait->key.flags & LOOKS_LIKE_LOCK))
+		if (is_of_one(wait, session) && !wait->sampled &&
+		    !(wait->key.flags & LOOKS_LIKE_LOCK))
 			others[n++] = word_of(wait, session);
 	}
 	qsort(others, n, sizeof(*others), compare_words);

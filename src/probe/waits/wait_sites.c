@@ -38,6 +38,7 @@ void wait_sites_add(const struct site_sampler *sites, struct fd_names *files, pi
 		return;
 	wait->key.syscall = TT_SYSCALL(best->syscall);
 	wait->key.arg = best->arg;
+	wait->sampled = true;
 	wait->key.flags |= flags;
 	if (wait_syscall_takes_fd(best->syscall)) {
 		file = fd_names_get(files, pid, (int)best->arg);
