@@ -54,10 +54,15 @@ def waited(row, classes):
     return sum(row["wait"][name] or 0 for name in classes)
 
 
-def unseen_ns(edges):
+def unseen_ns(result, name, kind):
     """Of sleeps that ended in the load, but whose wakeup was missed and is said to be: an interrupt's,
-    where it came in the middle of a program of this or any other tracer."""
-    return sum(e["ns"] for e in edges if e["waker"]["kind"] == "none" and e["class"] != "thread")
+    where it came in the middle of a program of this or any other tracer. The one missed may be that of
+    the longest waits, so only their number is bounded. What woke a relay is then not passed on."""
+    names = (name, kind["waker"]) if kind["by"] == "thread" and kind["class"] == "disk" else (name,)
+    unseen = [e for each in names for e in edges_of(result.report, result.row(each))
+              if e["waker"]["kind"] == "none" and e["class"] != "thread"]
+    assert sum(e["count"] for e in unseen) <= 3 + 0.1 * kind["calls"], brief(unseen)
+    return sum(e["ns"] for e in unseen)
 
 
 def ended_by(edges, kind, result):
@@ -84,8 +89,8 @@ def test_share_of_each_class(shared, rung, load, name):
         extra = outside if "thread" in classes else 0
         # An event that was missed and said to be: one of these sleeps may be 4 % of all.
         lost = row["unknown_ns"] + row["wait"]["other"]
-        if kind["by"] == "timer":
-            lost += unseen_ns(edges_of(result.report, row))
+        if kind["by"] != "thread" or kind["class"] == "disk":
+            lost += unseen_ns(result, name, kind)
         assert found >= kind["off_ns"] - 0.03 * loaded - lost, (kind, row)
         assert found <= kind["off_ns"] + 0.03 * loaded + extra, (kind, row["wait"])
 
@@ -112,7 +117,8 @@ def test_who_ended_the_waits(shared, rung, load, name):
         mine = [e for e in edges if e["class"] in acceptable(rung, name, kind)]
         if not kind["by"]:
             found = sum(e["ns"] for e in mine if e["waker"]["kind"] in DEVICE_SIDE)
-            assert found >= kind["off_ns"] - 0.03 * loaded - row["unknown_ns"], (kind, brief(mine))
+            lost = row["unknown_ns"] + unseen_ns(result, name, kind)
+            assert found >= kind["off_ns"] - 0.03 * loaded - lost, (kind, brief(mine))
             continue
         found = ended_by(mine, kind, result)
         if name.startswith("bar-"):
@@ -121,9 +127,9 @@ def test_who_ended_the_waits(shared, rung, load, name):
             continue
         # Wakeups that were missed, and are said to be: nobody is named for those.
         lost = row["wait"]["other"] + row["unknown_ns"]
-        if kind["class"] == "timer":
-            lost += unseen_ns(edges)
         assert lost <= 0.05 * loaded, (kind, row)
+        if kind["class"] in ("timer", "disk"):
+            lost += unseen_ns(result, name, kind)
         total = sum(e["ns"] for e in found)
         assert kind["off_ns"] - 0.03 * loaded - lost <= total, (kind, brief(mine))
         assert total <= kind["off_ns"] + 0.03 * loaded, (kind, brief(mine))
@@ -181,7 +187,8 @@ def test_a_waker_that_had_just_read_passes_the_disk_on(shared, rung):
     truth = waits(result, "consumer")[0]
     relayed = [e for e in edges_of(result.report, result.row("consumer"))
                if e["waker"]["name"] == "loader" and e["class"] == "disk"]
-    assert sum(e["ns"] for e in relayed) >= 0.9 * truth["off_ns"]
+    lost = unseen_ns(result, "consumer", truth)
+    assert sum(e["ns"] for e in relayed) >= 0.9 * truth["off_ns"] - lost
     assert all(e["via"] for e in relayed)
 
 
@@ -238,7 +245,9 @@ def test_time_that_a_quota_withholds_is_run_queue_time(shared, rung):
     books = result.thread("hog-0")
     least, most = (books[at]["schedstat"]["runq_ns"] - books["begin"]["schedstat"]["runq_ns"]
                    for at in ("end", "final"))
-    assert 0.97 * least <= runq_ns(row) <= 1.03 * most
+    # It reads its books once it runs: the first wait for a CPU, throttled already, is over then.
+    missed = books["begin"]["ns"] - result.truth["start_ns"]
+    assert 0.97 * least <= runq_ns(row) <= 1.03 * most + missed
     name = f"tegratrace-load-{result.truth['pid']}"
     quota = next(q for q in result.report["pressure"]["cpu_quotas"] if q["cgroup"].endswith(name))
     assert quota["cpus"] == pytest.approx(0.2)
