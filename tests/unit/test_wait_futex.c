@@ -60,8 +60,9 @@ static void waited(size_t row, uint32_t word, uint32_t op, uint32_t value, enum 
 		.max_ns = 1000,
 		.count = count,
 	};
+	size_t place;
 
-	assert_int_equal(raw_waits_add(&raw, &wait, session.threads[row].folded > 1), 0);
+	assert_int_equal(raw_waits_add(&raw, &wait, session.threads[row].folded > 1, &place), 0);
 }
 
 static bool all_locks(void)
@@ -161,9 +162,10 @@ static void threads_that_share_a_row_keep_only_mutexes(void **state)
 static void other_calls_are_left_alone(void **state)
 {
 	struct raw_wait wait = {.key.syscall = TT_SYSCALL(SYS_read), .key.arg = 3, .count = 9};
+	size_t place;
 
 	(void)state;
-	assert_int_equal(raw_waits_add(&raw, &wait, false), 0);
+	assert_int_equal(raw_waits_add(&raw, &wait, false, &place), 0);
 	assert_true(no_lock());
 }
 
