@@ -49,7 +49,7 @@ LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS) $(LIVE_LIBS) 2>/dev/null) -libe
 BPFFLAGS := -g -O2 -ffile-prefix-map=$(CURDIR)=. -target bpf -mcpu=v2 -Wall -Wextra -Werror \
 	-Wno-unused-parameter -Ivmlinux -Ibpf
 
-RUNGS    := sched_btf sched_raw sched_tracepoint block_tracepoint sampler fault_events cuda
+RUNGS    := sched_btf sched_raw sched_tracepoint block_tracepoint sampler fault_events cuda user_regs
 SKELS    := $(RUNGS:%=$(BUILD)/%.skel.h)
 # In a source archive (make dist) they are ready: no clang or bpftool is needed.
 READY_SKELS := $(wildcard bpf/skel)

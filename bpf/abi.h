@@ -62,6 +62,26 @@ enum tt_switch_out {
 #define TT_PEND 0x80000000u
 
 /*
+ * Sleeps like the thread's last one, whose edge the map has: they are added to it when another kind
+ * follows, or by the loader. A thread waits for the same again and again, and a look into the map is
+ * a third of what a wakeup costs.
+ */
+struct tt_repeat {
+	__u32 used;
+	__u32 count;
+	/* tt_edge_key without the slot */
+	__u32 waker;
+	__u32 via;
+	__u32 arg;
+	__u16 syscall;
+	__u16 flags;
+	__u64 kernel_stack;
+	__u64 user_stack;
+	__u64 ns;
+	__u64 max_ns;
+};
+
+/*
  * One traced thread. One writer at a time: switch and wakeup of a task run under its run-queue
  * lock, waking under its pi_lock (and writes pend only). So plain stores suffice.
  */
@@ -98,12 +118,16 @@ struct tt_thread {
 
 	__u32 in_gpu_call; /* inside a CUDA synchronisation call; written by the thread itself */
 	__u32 cause;	   /* of the last wake, as a `via` for those that it wakes; 0 */
-	__u64 woken_ns;	   /* when that was */
+	__u64 woken_ns;	   /* when that was, later by what it has been in the run queue since */
 	__u64 site_kernel_stack; /* of the sleep under way, where it is taken at the switch-out */
 	__u64 site_user_stack;
+	__u32 site_arg; /* as tt_edge_key's, likewise */
+	__u16 site_syscall;
+	__u16 site_flags;
+	struct tt_repeat repeat;
 };
 
-_Static_assert(sizeof(struct tt_thread) == 320, "record layout, five cache lines");
+_Static_assert(sizeof(struct tt_thread) == 384, "record layout, six cache lines");
 _Static_assert(TT_BUCKETS <= TT_BUCKET_SLOTS, "a bucket without a sum");
 
 /* tid -> slot, 32 tids to a cache line; slot 0 = not traced. */
@@ -137,6 +161,8 @@ enum tt_waker_kind {
 #define TT_SITE_GPU_CALL   0x2u /* inside a CUDA synchronisation call */
 #define TT_SITE_FUTEX_LOCK 0x4u /* futex wait as a contended mutex does it */
 #define TT_SITE_FIRST	   0x8u /* asleep since the window's begin */
+#define TT_SITE_FUTEX_MAYBE \
+	0x10u /* futex wait as a contended read-write lock does it, and others now and then */
 
 /* tt_edge_key.syscall: 0 = the rung cannot see it */
 #define TT_SYSCALL(nr)	((__u16)((nr) + 1))
@@ -170,7 +196,7 @@ _Static_assert(sizeof(struct tt_edge_key) == 40, "no padding: it is hashed");
 /* A shorter one in so many, where the stack must be taken before the length is known. */
 #define TT_STACK_SAMPLE 32
 
-/* What woke the waker counts as the cause of a wake by it for so long. */
+/* What woke the waker counts as the cause of a wake by it while it runs no longer than that. */
 #define TT_VIA_NS 10000000
 
 /* Who had the CPU just before a traced thread got it, after a run-queue delay of this length. */

@@ -72,10 +72,10 @@ static __always_inline __u64 oncpu_now(struct here *h)
 	struct tt_thread *t = h->thread;
 	__u64 last = *(volatile __u64 *)&t->t_last_ns, sum;
 
-	sum = tt_oncpu_at(t, h->now, window.begin_ns);
+	sum = tt_oncpu_here(h->cuda, t, h->now, window.begin_ns);
 	if (last != *(volatile __u64 *)&t->t_last_ns) {
 		h->now = bpf_ktime_get_ns();
-		sum = tt_oncpu_at(t, h->now, window.begin_ns);
+		sum = tt_oncpu_here(h->cuda, t, h->now, window.begin_ns);
 	}
 	return sum;
 }
@@ -150,7 +150,7 @@ static __noinline int keep_call(struct tt_cuda *c, const struct tt_cuda_call *ca
 static __always_inline void add_poll_gap(struct here *h, __u64 oncpu_ns)
 {
 	struct tt_cuda *c = h->cuda;
-	__u64 ran_ns = oncpu_ns - c->poll_oncpu_ns;
+	__u64 ran_ns = tt_ran(oncpu_ns, c->poll_oncpu_ns);
 
 	if (!c->poll_since_ns)
 		return;
@@ -268,7 +268,8 @@ int leave(struct pt_regs *ctx)
 		sum->calls++;
 		sum->bytes += call->bytes;
 		ns = tt_cuda_close(sum, call->start_ns, h.now,
-				   kind <= TT_CUDA_QUERY ? oncpu_ns - call->start_oncpu_ns : 0,
+				   kind <= TT_CUDA_QUERY ? tt_ran(oncpu_ns, call->start_oncpu_ns)
+							 : 0,
 				   window.begin_ns, window.end_ns);
 		if (keep_timeline)
 			keep_call(c, call, ns, kind, (__u32)PT_REGS_RC(ctx));

@@ -85,7 +85,9 @@ struct tt_cuda {
 	/* For the timeline: queries of a loop that found the GPU busy, and are not in the ring yet. */
 	__u64 polls_start_ns, polls_end_ns;
 	__u64 polls; /* 0 = none */
-	__u64 pad64[2];
+	/* The state that the record was found in while the thread ran, by its begin; and when. */
+	__u64 unseen_last_ns;
+	__u64 unseen_ns;
 };
 
 _Static_assert(sizeof(struct tt_cuda) == 448, "seven cache lines");
@@ -156,6 +158,31 @@ static __always_inline __u64 tt_oncpu_at(const struct tt_thread *t, __u64 now, _
 	else if (t->bucket == TT_UNKNOWN && !last && now > begin)
 		sum += now - begin;
 	return sum;
+}
+
+/*
+ * The same of the thread that runs this. Its record may say that it waits: then its switch-in was
+ * missed, and from the first such look on it is known to have run. What it ran before is added by the
+ * switch-out, where the rung knows it.
+ */
+static __always_inline __u64 tt_oncpu_here(struct tt_cuda *c, const struct tt_thread *t, __u64 now,
+					   __u64 begin)
+{
+	__u64 last = t->t_last_ns;
+
+	if (t->bucket == TT_ONCPU || !last)
+		return tt_oncpu_at(t, now, begin);
+	if (c->unseen_last_ns != last) {
+		c->unseen_last_ns = last;
+		c->unseen_ns = now;
+	}
+	return t->ns[TT_ONCPU] + (now > c->unseen_ns ? now - c->unseen_ns : 0);
+}
+
+/* Between two such sums; they can go back where a switch-in was missed and never learned of. */
+static __always_inline __u64 tt_ran(__u64 sum, __u64 before)
+{
+	return sum > before ? sum - before : 0;
 }
 
 /* Add a call's part of [begin, end) to its sum; returns how long that is. */

@@ -81,7 +81,7 @@ static __always_inline void keep_unseen(struct task_struct *next, __u32 slot,
 		return;
 	unseen_wake(slot, t, in->bucket, &key);
 	add_site(next, t, in->slept_ns, &key);
-	keep_edge(&key, in->slept_ns);
+	keep_edge(t, &key, in->slept_ns);
 }
 
 TT_EVENT("sched_switch")
@@ -132,7 +132,7 @@ int BPF_PROG(sched_wakeup, struct task_struct *p)
 		return 0;
 	hold_wakeup(t, TT_READ(p, wake_cpu));
 	add_site(p, t, wake.slept_ns, &key);
-	keep_edge(&key, wake.slept_ns);
+	keep_edge(t, &key, wake.slept_ns);
 	return 0;
 }
 

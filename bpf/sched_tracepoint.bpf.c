@@ -10,6 +10,7 @@
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include "holding.h"
+#include "user_regs.h"
 
 /* Offsets in bytes from the start of the record; set by the loader. */
 const volatile __u32 off_switch_prev_pid;
@@ -94,21 +95,31 @@ static struct {
 	__u64 pad[7];
 } cpu_free[TT_MAX_CPUS];
 
-/* The task that goes out is the current one: only now can its stacks be walked. */
+/* The task that goes out is the current one: only now can its registers and stacks be read. */
 static __always_inline void before_sleep(void *ctx, __u32 slot)
 {
 	struct tt_thread *t = thread_at(slot);
+	struct user_call call = {};
 
-	if (t && (kernel_stacks || user_stacks))
+	if (!t)
+		return;
+	if (tt_wants_stack(t))
+		call = current_call();
+	t->site_syscall = call.syscall;
+	t->site_flags = call.flags;
+	t->site_arg = call.arg;
+	if (kernel_stacks || user_stacks)
 		take_own_stacks(ctx, t, kernel_stacks);
 }
 
-static __always_inline void keep_site(const struct tt_thread *t, struct tt_edge_key *key,
-				      __u64 slept_ns)
+static __always_inline void keep_site(struct tt_thread *t, struct tt_edge_key *key, __u64 slept_ns)
 {
+	key->syscall = t->site_syscall;
+	key->arg = t->site_arg;
+	key->flags |= t->site_flags;
 	key->kernel_stack = t->site_kernel_stack;
 	key->user_stack = t->site_user_stack;
-	keep_edge(key, slept_ns);
+	keep_edge(t, key, slept_ns);
 }
 
 static __always_inline void keep_unseen(__u32 slot, const struct tt_in *in)

@@ -100,8 +100,8 @@ static __always_inline void add_syscall(struct task_struct *p, struct tt_edge_ke
 	}
 	key->syscall = TT_SYSCALL(r.syscall);
 	key->arg = r.first;
-	if (r.syscall == NR_FUTEX && tt_is_mutex(r.second, r.third))
-		key->flags |= TT_SITE_FUTEX_LOCK;
+	if (r.syscall == NR_FUTEX)
+		key->flags |= tt_futex_flags(r.second, r.third);
 }
 
 #ifdef TT_RAW

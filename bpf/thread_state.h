@@ -183,6 +183,8 @@ static __always_inline struct tt_in tt_switch_in(struct tt_thread *t, __u64 now,
 	t->pend = 0;
 	if (held == TT_RUNQ_WAKE || held == TT_RUNQ_PREEMPT) {
 		in.delay_ns = tt_runq_sample(t, tt_charge(t, now, begin, held, TT_ONCPU));
+		/* What woke it stays fresh while it has to wait for a CPU. */
+		t->woken_ns += in.delay_ns;
 		return in;
 	}
 	if (held == TT_UNKNOWN) {
@@ -199,6 +201,9 @@ static __always_inline struct tt_in tt_switch_in(struct tt_thread *t, __u64 now,
 	}
 	in.slept_ns = tt_charge(t, now, begin, held, TT_ONCPU);
 	in.bucket = held >= TT_OFF_FIRST ? held : 0;
+	/* Who woke it is not known, but what it had slept for may be. */
+	t->cause = held == TT_OFF_DISK ? TT_WAKER(TT_WAKER_DISK, 0) : 0;
+	t->woken_ns = now;
 	return in;
 }
 
@@ -302,6 +307,13 @@ static __always_inline void tt_note_length(struct tt_thread *t, __u64 slept_ns)
 		t->flags = (t->flags & ~TT_LONG_MASK) | TT_LONG_KEPT << TT_LONG_SHIFT;
 	else if (t->flags & TT_LONG_MASK)
 		t->flags -= 1u << TT_LONG_SHIFT;
+}
+
+static __always_inline bool tt_repeats(const struct tt_repeat *r, const struct tt_edge_key *key)
+{
+	return r->used && r->waker == key->waker && r->arg == key->arg &&
+	       r->kernel_stack == key->kernel_stack && r->user_stack == key->user_stack &&
+	       r->syscall == key->syscall && r->flags == key->flags && r->via == key->via;
 }
 
 /* The thread exists from its first wakeup on: between creation and that it cannot run. */

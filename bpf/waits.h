@@ -29,16 +29,65 @@ const volatile bool user_stacks = false;
 
 struct tt_losses losses;
 
-/* A sleeper's edges are only written under its run-queue lock: plain additions suffice. */
-static __always_inline void keep_edge(const struct tt_edge_key *key, __u64 ns)
+static __always_inline void add_to_edge(struct tt_edge *e, __u64 ns, __u64 max_ns, __u32 count)
 {
-	struct tt_edge *e = bpf_map_lookup_elem(&edges, key);
+	e->ns += ns;
+	e->count += count;
+	if (max_ns > e->max_ns)
+		e->max_ns = max_ns;
+}
 
+static __always_inline void flush_repeat(__u32 slot, struct tt_repeat *r)
+{
+	struct tt_edge_key key = {.slot = slot,
+				  .waker = r->waker,
+				  .via = r->via,
+				  .arg = r->arg,
+				  .syscall = r->syscall,
+				  .flags = r->flags,
+				  .kernel_stack = r->kernel_stack,
+				  .user_stack = r->user_stack};
+	struct tt_edge *e = bpf_map_lookup_elem(&edges, &key);
+
+	if (e)
+		add_to_edge(e, r->ns, r->max_ns, r->count);
+}
+
+static __always_inline void begin_repeat(struct tt_repeat *r, const struct tt_edge_key *key)
+{
+	r->used = 1;
+	r->count = 0;
+	r->waker = key->waker;
+	r->via = key->via;
+	r->arg = key->arg;
+	r->syscall = key->syscall;
+	r->flags = key->flags;
+	r->kernel_stack = key->kernel_stack;
+	r->user_stack = key->user_stack;
+	r->ns = 0;
+	r->max_ns = 0;
+}
+
+/* A sleeper's edges are only written under its run-queue lock: plain additions suffice. */
+static __always_inline void keep_edge(struct tt_thread *t, const struct tt_edge_key *key, __u64 ns)
+{
+	struct tt_repeat *r = &t->repeat;
+	struct tt_edge *e;
+
+	if (tt_repeats(r, key)) {
+		r->ns += ns;
+		r->count++;
+		if (ns > r->max_ns)
+			r->max_ns = ns;
+		return;
+	}
+	if (r->count)
+		flush_repeat(key->slot, r);
+	r->used = 0;
+	e = bpf_map_lookup_elem(&edges, key);
 	if (e) {
-		e->ns += ns;
-		e->count++;
-		if (ns > e->max_ns)
-			e->max_ns = ns;
+		add_to_edge(e, ns, ns, 1);
+		begin_repeat(r, key);
 		return;
 	}
 	struct tt_edge first = {.ns = ns, .max_ns = ns, .count = 1};
@@ -51,6 +100,8 @@ static __always_inline void keep_edge(const struct tt_edge_key *key, __u64 ns)
 	}
 	if (bpf_map_update_elem(&edges, key, &first, BPF_ANY))
 		__sync_fetch_and_add(&losses.edges, 1);
+	else
+		begin_repeat(r, key);
 }
 
 /* The stacks of the task that is about to sleep, on its own CPU. */

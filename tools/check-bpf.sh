@@ -27,6 +27,11 @@ for object in "$@"; do
 		fail "$object" "a program type that stock Jetson kernels lack"
 	fi
 	case ${object##*/} in
+	user_regs*)
+		if [ "$(core_relocations "$object")" != 0 ]; then
+			fail "$object" "CO-RE relocations: libbpf would ask for kernel BTF"
+		fi
+		;;
 	*tracepoint* | sampler* | fault_events* | cuda*)
 		if echo "$sections" | grep -E ' (tp_btf|raw_tp)[ /]'; then
 			fail "$object" "a program that needs type data"

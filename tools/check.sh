@@ -127,7 +127,8 @@ verifier_counts() {
 
 bpf() {
 	check "BPF objects suit stock Jetson kernels" tools/check-bpf.sh "$build"/sched_*.bpf.o \
-		"$build"/block_*.bpf.o "$build"/sampler.bpf.o "$build"/fault_events.bpf.o "$build"/cuda.bpf.o
+		"$build"/block_*.bpf.o "$build"/sampler.bpf.o "$build"/fault_events.bpf.o \
+		"$build"/cuda.bpf.o "$build"/user_regs.bpf.o
 	verifier_counts
 }
 

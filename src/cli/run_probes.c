@@ -18,11 +18,9 @@ static bool wants(const struct options *options, enum probe probe, const char *w
 }
 
 /* The rung that polls looks at them itself. */
-static bool sees_no_syscalls(const struct session *session, const struct tracer *tracer)
+static bool sees_no_syscalls(const struct tracer *tracer)
 {
-	const char *rung = session->capability.rung;
-
-	return strcmp(rung, "btf") != 0 && strcmp(rung, "raw") != 0 && !tracer_polls(tracer);
+	return !tracer_sees_calls(tracer) && !tracer_polls(tracer);
 }
 
 int run_probes_open(struct run_probes *probes, const struct options *options, struct tracer *tracer,
@@ -44,7 +42,7 @@ int run_probes_open(struct run_probes *probes, const struct options *options, st
 	if (wants(options, PROBE_BLOCK, "block I/O", capability))
 		probes->block = block_io_open(tracer, accounts, capability);
 	if (wants(options, PROBE_SYSTEM, "pressure and other processes", capability))
-		probes->system = system_view_open(tracer, sees_no_syscalls(session, tracer));
+		probes->system = system_view_open(tracer, sees_no_syscalls(tracer));
 	if (wants(options, PROBE_SAMPLES, "on-CPU samples", capability))
 		probes->samples = samples_open(&samples, tracer, accounts, probes->mappings,
 					       probes->symbols, capability);

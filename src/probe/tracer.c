@@ -273,6 +273,11 @@ int tracer_open(const struct tracer_options *options, struct tracer **tracer_out
 		capability_add(capability, "interrupts",
 			       "a wake by an interrupt counts as one by the task it interrupted: "
 			       "switched off, or no irq and timer events here");
+	if (!tracer->objects.calls && !tracer->ops->polls)
+		capability_add(
+			capability, "system calls of waits",
+			"the rung does not see them: samples of /proc, ten a second, tell a "
+			"mutex from a condition variable and which descriptor was waited on");
 	if (!options->kernel_stacks)
 		capability_add(capability, "kernel stacks", "switched off");
 	if (options->btf && tracer->ops == &rung_btf)
@@ -416,9 +421,19 @@ int tracer_read_site(const struct tracer *tracer, __u64 key, struct sleep_site *
 	return tracer->ops->read_site(&tracer->objects, key, site);
 }
 
+const struct tt_thread *tracer_record(const struct tracer *tracer, uint32_t slot)
+{
+	return &tracer->threads[slot];
+}
+
 bool tracer_polls(const struct tracer *tracer)
 {
 	return tracer->ops->polls;
+}
+
+bool tracer_sees_calls(const struct tracer *tracer)
+{
+	return tracer->objects.calls;
 }
 
 int64_t tracer_events(const struct tracer *tracer)

@@ -118,6 +118,9 @@ int tracer_read_stack(const struct tracer *tracer, __u64 key, struct tt_stack *s
  */
 int tracer_read_site(const struct tracer *tracer, __u64 key, struct sleep_site *site);
 
+/* The record in a slot, as the programs see it. */
+const struct tt_thread *tracer_record(const struct tracer *tracer, uint32_t slot);
+
 /* Slots ever used; a slot number is always <= this. */
 uint32_t tracer_slots_used(const struct tracer *tracer);
 uint32_t tracer_slots_max(const struct tracer *tracer);
@@ -125,6 +128,9 @@ struct tt_losses tracer_losses(const struct tracer *tracer);
 
 /* The rung sees no events: no single delays, no wakers, sleep sites as samples. */
 bool tracer_polls(const struct tracer *tracer);
+
+/* It sees in which system call a thread sleeps, and the call's arguments. */
+bool tracer_sees_calls(const struct tracer *tracer);
 
 /* Events that user space handled, or readings that it made; UNKNOWN_COUNT where programs in the kernel do. */
 int64_t tracer_events(const struct tracer *tracer);

@@ -27,9 +27,9 @@ COUNTS = ("sync_calls", "polls", "launches", "graph_launches", "copies", "copy_b
 WAITS_ONLY = ("events=0", "ctx=0", "polls=0", "htod=0", "dtoh=0", "copies=0", "launches=0",
               "graphs=0", "waits=0")
 
-# A virtual machine that drops scheduler events puts a spin off by up to a tenth now and then.
-FULL_ONLY = ("test_spinning_is_told_from_sleeping",
-             "test_timeline_that_is_full_costs_the_sums_nothing")
+FULL_ONLY = ("test_timeline_that_is_full_costs_the_sums_nothing",)
+
+LONGEST_WAIT_NS = 2 * 2003000  # the other thread's kernel may be in front
 
 
 def environment(folder, wait="blocking", path=FOLDER, **more):
@@ -110,18 +110,24 @@ def test_time_in_waits(both, rung, wait):
 
 @pytest.mark.parametrize("wait", WAITS)
 def test_spinning_is_told_from_sleeping(both, rung, wait):
+    """
+    A thread that came in unseen, which the kernel now and then has no event for, is found running by
+    the next call. Interrupts and steal time are on-CPU for us, but not in the thread's own clock.
+    """
     result = both(rung, wait)
     for name in WORKERS:
         row, truth = result.row(name), result.thread(name)
-        spin_ns = row["cuda"]["spin_ns"]
+        spin_ns, sync_ns = row["cuda"]["spin_ns"], row["cuda"]["sync_ns"]
+        cpu_ns = truth["sync_cpu_ns"] + truth["poll_cpu_ns"]
+        slack_ns = max(0.03 * cpu_ns, 5e6)
+        unseen_ns, taken_ns = row["gaps"] * LONGEST_WAIT_NS, result.taken_from(-1)
         assert spin_ns == row["gpu_spin_ns"] <= row["oncpu_ns"]
-        assert spin_ns == pytest.approx(truth["sync_cpu_ns"] + truth["poll_cpu_ns"], rel=0.03,
-                                        abs=5e6)
+        assert cpu_ns - slack_ns - unseen_ns <= spin_ns <= cpu_ns + slack_ns + taken_ns, row
         in_sync_ns = spin_ns - truth["poll_cpu_ns"]
         if wait == "blocking":
-            assert in_sync_ns < 0.05 * row["cuda"]["sync_ns"]
+            assert in_sync_ns < 0.05 * sync_ns + taken_ns
         else:
-            assert in_sync_ns > 0.4 * row["cuda"]["sync_ns"]  # two threads and the machine's load
+            assert in_sync_ns + runq_ns(row) + unseen_ns > 0.9 * sync_ns
 
 
 def call_sums(trace):

@@ -4,11 +4,12 @@ import contextlib
 
 import pytest
 
-from harness import Load, Trace, edges_of, runq_ns
+from harness import BPF_RUNGS, Load, Trace, edges_of, runq_ns
 
 SYNC = ("cond-take", "cond-give", "sem-take", "sem-give", "relay-a", "relay-b", "relay-c",
-        "mutex-want", "mutex-hold", "pi-want", "pi-hold", "rw-want", "rw-hold", "pool-0", "pool-1",
-        "pool-2", "pool-idle", "pool-feed", "bar-0", "bar-1", "bar-late", "cond-timeout")
+        "mutex-want", "mutex-hold", "pi-want", "pi-hold", "spin-want", "spin-hold", "rw-want",
+        "rw-hold", "wr-want", "wr-hold", "pool-0", "pool-1", "pool-2", "pool-idle", "pool-feed",
+        "bar-0", "bar-1", "bar-late", "cond-timeout")
 IPC = ("pipe-in", "pipe-peer", "event-in", "event-peer", "unix-in", "unix-peer", "poll-in",
        "poll-peer", "epoll-in", "epoll-peer", "sig-in", "sig-peer", "pipe-kid", "kid-peer",
        "tcp-in", "tcp-peer", "epoll-tcp", "etcp-peer", "pty-in", "pty-peer", "pipe-far",
@@ -20,10 +21,10 @@ GIL = ("gil-hold", "gil-want")
 LOADS = {"waits-sync": SYNC, "waits-ipc": IPC, "waits-disk": DISK, "gil": GIL}
 THREADS = [pytest.param(load, name, id=name) for load, names in LOADS.items() for name in names]
 
-# The kernel sees nothing that tells these from waiting for a thread; the holder is named all the same.
-LOOKS_LIKE_THREAD = ("rw-want", "gil-want")
-# Without the arguments of system calls nor do mutexes, but for those that the kernel itself queues.
-PLAIN_MUTEX = ("mutex-want",)
+# The kernel sees nothing that tells this from waiting for a thread; the holder is named all the same.
+LOOKS_LIKE_THREAD = ("gil-want",)
+# Without the arguments of system calls nor do these, but for what the kernel itself queues.
+BY_ARGUMENTS = ("mutex-want", "spin-want", "rw-want", "wr-want")
 
 # Who may end a wait for a disk: the device's interrupt, or a kernel thread on its behalf.
 DEVICE_SIDE = ("irq", "softirq", "kernel")
@@ -45,12 +46,23 @@ def loaded_ns(result, name):
 
 
 def acceptable(rung, name, kind):
-    alike = name in LOOKS_LIKE_THREAD or (rung != "btf" and name in PLAIN_MUTEX)
+    alike = name in LOOKS_LIKE_THREAD or (rung not in BPF_RUNGS and name in BY_ARGUMENTS)
     return ("lock", "thread") if kind["class"] == "lock" and alike else (kind["class"],)
 
 
 def waited(row, classes):
     return sum(row["wait"][name] or 0 for name in classes)
+
+
+def unseen_ns(result, name, kind):
+    """Of sleeps that ended in the load, but whose wakeup was missed and is said to be: an interrupt's,
+    where it came in the middle of a program of this or any other tracer. The one missed may be that of
+    the longest waits, so only their number is bounded. What woke a relay is then not passed on."""
+    names = (name, kind["waker"]) if kind["by"] == "thread" and kind["class"] == "disk" else (name,)
+    unseen = [e for each in names for e in edges_of(result.report, result.row(each))
+              if e["waker"]["kind"] == "none" and e["class"] != "thread"]
+    assert sum(e["count"] for e in unseen) <= 3 + 0.1 * kind["calls"], brief(unseen)
+    return sum(e["ns"] for e in unseen)
 
 
 def ended_by(edges, kind, result):
@@ -77,6 +89,8 @@ def test_share_of_each_class(shared, rung, load, name):
         extra = outside if "thread" in classes else 0
         # An event that was missed and said to be: one of these sleeps may be 4 % of all.
         lost = row["unknown_ns"] + row["wait"]["other"]
+        if kind["by"] != "thread" or kind["class"] == "disk":
+            lost += unseen_ns(result, name, kind)
         assert found >= kind["off_ns"] - 0.03 * loaded - lost, (kind, row)
         assert found <= kind["off_ns"] + 0.03 * loaded + extra, (kind, row["wait"])
 
@@ -103,7 +117,8 @@ def test_who_ended_the_waits(shared, rung, load, name):
         mine = [e for e in edges if e["class"] in acceptable(rung, name, kind)]
         if not kind["by"]:
             found = sum(e["ns"] for e in mine if e["waker"]["kind"] in DEVICE_SIDE)
-            assert found >= kind["off_ns"] - 0.03 * loaded - row["unknown_ns"], (kind, brief(mine))
+            lost = row["unknown_ns"] + unseen_ns(result, name, kind)
+            assert found >= kind["off_ns"] - 0.03 * loaded - lost, (kind, brief(mine))
             continue
         found = ended_by(mine, kind, result)
         if name.startswith("bar-"):
@@ -112,9 +127,9 @@ def test_who_ended_the_waits(shared, rung, load, name):
             continue
         # Wakeups that were missed, and are said to be: nobody is named for those.
         lost = row["wait"]["other"] + row["unknown_ns"]
-        if kind["class"] == "timer":
-            lost += sum(e["ns"] for e in mine if e["waker"]["kind"] == "none")
         assert lost <= 0.05 * loaded, (kind, row)
+        if kind["class"] in ("timer", "disk"):
+            lost += unseen_ns(result, name, kind)
         total = sum(e["ns"] for e in found)
         assert kind["off_ns"] - 0.03 * loaded - lost <= total, (kind, brief(mine))
         assert total <= kind["off_ns"] + 0.03 * loaded, (kind, brief(mine))
@@ -151,7 +166,8 @@ def test_edges_add_up(shared, rung, load):
         assert all(0 <= e["max_ns"] <= e["ns"] and e["count"] for e in edges)
 
 
-@pytest.mark.parametrize("name", ("pool-0", "pool-1", "pool-2", "pool-idle", "cond-take"))
+@pytest.mark.parametrize("name", ("pool-0", "pool-1", "pool-2", "pool-idle", "cond-take", "sem-take",
+                                  "relay-b", "relay-c", "bar-0", "bar-1"))
 def test_waiting_for_work_is_no_lock(shared, rung, name):
     result = shared("waits-sync", rung)
     assert (result.row(name)["wait"]["lock"] or 0) < 0.01 * loaded_ns(result, name)
@@ -171,7 +187,8 @@ def test_a_waker_that_had_just_read_passes_the_disk_on(shared, rung):
     truth = waits(result, "consumer")[0]
     relayed = [e for e in edges_of(result.report, result.row("consumer"))
                if e["waker"]["name"] == "loader" and e["class"] == "disk"]
-    assert sum(e["ns"] for e in relayed) >= 0.9 * truth["off_ns"]
+    lost = unseen_ns(result, "consumer", truth)
+    assert sum(e["ns"] for e in relayed) >= 0.9 * truth["off_ns"] - lost
     assert all(e["via"] for e in relayed)
 
 
@@ -228,7 +245,9 @@ def test_time_that_a_quota_withholds_is_run_queue_time(shared, rung):
     books = result.thread("hog-0")
     least, most = (books[at]["schedstat"]["runq_ns"] - books["begin"]["schedstat"]["runq_ns"]
                    for at in ("end", "final"))
-    assert 0.97 * least <= runq_ns(row) <= 1.03 * most
+    # It reads its books once it runs: the first wait for a CPU, throttled already, is over then.
+    missed = books["begin"]["ns"] - result.truth["start_ns"]
+    assert 0.97 * least <= runq_ns(row) <= 1.03 * most + missed
     name = f"tegratrace-load-{result.truth['pid']}"
     quota = next(q for q in result.report["pressure"]["cpu_quotas"] if q["cgroup"].endswith(name))
     assert quota["cpus"] == pytest.approx(0.2)

@@ -296,6 +296,32 @@ static void oncpu_of_a_running_thread(void **state)
 	assert_int_equal(tt_oncpu_at(&t, 990, TT_WINDOW_CLOSED), 0);
 }
 
+static void a_thread_that_runs_unseen(void **state)
+{
+	struct tt_thread t = {.bucket = TT_ONCPU, .t_last_ns = 1500, .ns[TT_ONCPU] = 70};
+	struct tt_cuda cuda = {0};
+
+	(void)state;
+	assert_int_equal(tt_oncpu_here(&cuda, &t, 1510, 1000), 80);
+	t.bucket = TT_RUNQ_PREEMPT; /* and in again at a moment that is not known */
+	t.t_last_ns = 1520;
+	t.ns[TT_ONCPU] = 90;
+	assert_int_equal(tt_oncpu_here(&cuda, &t, 1600, 1000), 90);
+	assert_int_equal(tt_oncpu_here(&cuda, &t, 1640, 1000), 130);
+	assert_int_equal(tt_oncpu_here(&cuda, &t, 1590, 1000), 90); /* a clock of another CPU */
+	/* Out and in once more; the first slice was 150 long by the kernel's books. */
+	t.bucket = TT_ONCPU;
+	t.t_last_ns = 1700;
+	t.ns[TT_ONCPU] = 240;
+	assert_int_equal(tt_oncpu_here(&cuda, &t, 1710, 1000), 250);
+	t.bucket = TT_UNKNOWN; /* missed again, and nothing tells the length */
+	t.t_last_ns = 1800;
+	assert_int_equal(tt_oncpu_here(&cuda, &t, 1900, 1000), 240);
+	assert_int_equal(tt_oncpu_here(&cuda, &t, 1930, 1000), 270);
+	assert_int_equal(tt_ran(270, 240), 30);
+	assert_int_equal(tt_ran(240, 270), 0);
+}
+
 /* [begin, end) is [1000, 2000). */
 static void parts_inside_the_window(void **state)
 {
@@ -428,6 +454,7 @@ int main(void)
 		cmocka_unit_test(no_rhythm_is_not_made_up),
 		cmocka_unit_test(probe_calls_of_two_threads),
 		cmocka_unit_test(oncpu_of_a_running_thread),
+		cmocka_unit_test(a_thread_that_runs_unseen),
 		cmocka_unit_test(parts_inside_the_window),
 		cmocka_unit_test(a_call_is_cut),
 		cmocka_unit_test(accounts_by_mode),

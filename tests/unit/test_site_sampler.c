@@ -17,6 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <linux/types.h>
+
+#include "abi.h"
 #include "probe/procfs.h"
 #include "probe/waits/site_sampler.h"
 
@@ -87,15 +90,16 @@ static void test_futex(void **state)
 {
 	static const struct {
 		unsigned int op, value;
-		bool lock;
+		uint32_t flags;
 	} cases[] = {
-		{0, 2, true},	   /* FUTEX_WAIT of a contended mutex, shared */
-		{0x80, 2, true},   /* private */
-		{0x80, 1, false},  /* FUTEX_WAIT of something else */
-		{0x189, 2, false}, /* FUTEX_WAIT_BITSET, realtime: a condition variable */
-		{0x86, 0, true},   /* FUTEX_LOCK_PI */
-		{0x8d, 0, true},   /* FUTEX_LOCK_PI2 */
-		{0x8b, 2, false},  /* FUTEX_WAIT_REQUEUE_PI */
+		{0, 2, TT_SITE_FUTEX_LOCK},    /* FUTEX_WAIT of a contended mutex, shared */
+		{0x80, 2, TT_SITE_FUTEX_LOCK}, /* private */
+		{0x80, 1, 0},		       /* FUTEX_WAIT of something else */
+		{0x189, 0, 0}, /* FUTEX_WAIT_BITSET, realtime: a condition variable */
+		{0x189, 2, TT_SITE_FUTEX_MAYBE}, /* a read-write lock, or a counter */
+		{0x86, 0, TT_SITE_FUTEX_LOCK},	 /* FUTEX_LOCK_PI */
+		{0x8d, 0, TT_SITE_FUTEX_LOCK},	 /* FUTEX_LOCK_PI2 */
+		{0x8b, 2, 0},			 /* FUTEX_WAIT_REQUEUE_PI */
 	};
 
 	(void)state;
@@ -107,7 +111,7 @@ static void test_futex(void **state)
 		site = only_site(101 + i);
 		assert_int_equal(site.syscall, SYS_futex);
 		assert_int_equal(site.arg, 0x345678a0);
-		assert_int_equal(site.flags, cases[i].lock ? SITE_FUTEX_LOCK : 0);
+		assert_int_equal(site.flags, cases[i].flags);
 		assert_int_equal(site.count, 1);
 	}
 }
@@ -345,9 +349,9 @@ static void test_real_sleepers(void **state)
 	assert_int_equal(site[SLEEP_PIPE].syscall, SYS_read);
 	assert_int_equal(site[SLEEP_PIPE].arg, pipes[0]);
 	assert_int_equal(site[SLEEP_MUTEX].syscall, SYS_futex);
-	assert_int_equal(site[SLEEP_MUTEX].flags, SITE_FUTEX_LOCK);
+	assert_int_equal(site[SLEEP_MUTEX].flags, TT_SITE_FUTEX_LOCK);
 	assert_int_equal(site[SLEEP_MUTEX].arg, (uint32_t)(uintptr_t)&held);
-	assert_int_equal(site[SLEEP_PI].flags, SITE_FUTEX_LOCK);
+	assert_int_equal(site[SLEEP_PI].flags, TT_SITE_FUTEX_LOCK);
 	assert_int_equal(site[SLEEP_CONDITION].syscall, SYS_futex);
 	assert_int_equal(site[SLEEP_CONDITION].flags, 0);
 	assert_int_equal(site[SLEEP_EPOLL].arg, epoll_fd);

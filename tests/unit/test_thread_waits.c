@@ -123,6 +123,23 @@ static void a_cause_travels_one_hop_for_a_while(void **state)
 	assert_int_equal(tt_cause(&relay, 2000), 0);
 }
 
+static void a_cause_does_not_age_in_the_run_queue(void **state)
+{
+	struct tt_thread relay = asleep_since(1100, TT_OUT_SLEEP);
+	struct tt_wake w = wake(&relay, 2000, IRQ);
+	const __u64 in = 2000 + 5 * TT_VIA_NS, out = in + 300, again = out + 7 * TT_VIA_NS;
+
+	(void)state;
+	tt_set_cause(&relay, &w, false);
+	tt_switch_in(&relay, in, BEGIN);
+	assert_int_equal(tt_cause(&relay, in + TT_VIA_NS - 1), IRQ);
+	assert_int_equal(tt_cause(&relay, in + TT_VIA_NS), 0);
+	tt_switch_out(&relay, out, BEGIN, TT_OUT_RUNNABLE, 300, 0);
+	tt_switch_in(&relay, again, BEGIN);
+	assert_int_equal(tt_cause(&relay, again + TT_VIA_NS - 301), IRQ);
+	assert_int_equal(tt_cause(&relay, again + TT_VIA_NS - 300), 0);
+}
+
 static void a_disk_wait_is_the_cause_whoever_ended_it(void **state)
 {
 	struct tt_thread loader = asleep_since(1100, TT_OUT_DISK);
@@ -135,6 +152,19 @@ static void a_disk_wait_is_the_cause_whoever_ended_it(void **state)
 	w = tt_wakeup(&loader, 1500, BEGIN, TT_RAN_UNKNOWN);
 	tt_set_cause(&loader, &w, false);
 	assert_int_equal(tt_cause(&loader, 1600), 0); /* its waker was not seen */
+}
+
+static void a_disk_wait_is_the_cause_though_its_end_was_missed(void **state)
+{
+	struct tt_thread loader = asleep_since(1100, TT_OUT_DISK);
+
+	(void)state;
+	tt_switch_in(&loader, 5 * TT_VIA_NS, BEGIN);
+	assert_int_equal(tt_cause(&loader, 6 * TT_VIA_NS - 1), DISK);
+	/* and no older cause is left where it slept for something else */
+	tt_switch_out(&loader, 5 * TT_VIA_NS + 100, BEGIN, TT_OUT_SLEEP, 100, 0);
+	tt_switch_in(&loader, 5 * TT_VIA_NS + 200, BEGIN);
+	assert_int_equal(tt_cause(&loader, 5 * TT_VIA_NS + 300), 0);
 }
 
 static void long_sleepers_are_walked_and_of_others_one_in_32(void **state)
@@ -159,16 +189,34 @@ static void long_sleepers_are_walked_and_of_others_one_in_32(void **state)
 }
 
 /* Operations as strace prints them: FUTEX_WAIT_PRIVATE is 128, FUTEX_WAIT_BITSET_PRIVATE 137. */
-static void a_mutex_is_told_from_a_condition_variable(void **state)
+static void a_lock_is_told_from_a_condition_variable(void **state)
 {
+	static const struct {
+		__u32 op, value;
+		__u16 flags;
+	} calls[] = {
+		{128, 2, TT_SITE_FUTEX_LOCK},
+		{0, 2, TT_SITE_FUTEX_LOCK},
+		{6 | 128, 0, TT_SITE_FUTEX_LOCK},	    /* FUTEX_LOCK_PI_PRIVATE */
+		{13 | 128, 0, TT_SITE_FUTEX_LOCK},	    /* FUTEX_LOCK_PI2_PRIVATE */
+		{0, 0x80000000 | 4711, TT_SITE_FUTEX_LOCK}, /* robust: held by 4711 */
+		{0, 0x80000000, 0},			    /* by nobody */
+		{128, 0xffffffff, 0},			    /* -1 */
+		{128, 0, 0},				    /* semaphore of old, barrier */
+		{128, 1, 0},
+		{137, 2, TT_SITE_FUTEX_MAYBE}, /* to write, behind readers */
+		{137, 3, TT_SITE_FUTEX_MAYBE}, /* to read, behind a writer */
+		{137 | 256, 3, TT_SITE_FUTEX_MAYBE},
+		{137 | 256, 0, 0}, /* condition variable, with CLOCK_REALTIME */
+		{137, 1, 0},	   /* counter */
+		{137, 4, 0},
+		{129, 2, 0}, /* FUTEX_WAKE_PRIVATE */
+		{139, 2, 0}, /* FUTEX_WAIT_REQUEUE_PI_PRIVATE */
+	};
+
 	(void)state;
-	assert_true(tt_is_mutex(128, 2));
-	assert_true(tt_is_mutex(0, 2));
-	assert_true(tt_is_mutex(6 | 128, 0));	 /* FUTEX_LOCK_PI_PRIVATE */
-	assert_false(tt_is_mutex(128, 0));	 /* semaphore of old, barrier */
-	assert_false(tt_is_mutex(137, 2));	 /* condition variable whose sequence is 2 */
-	assert_false(tt_is_mutex(137 | 256, 0)); /* with CLOCK_REALTIME */
-	assert_false(tt_is_mutex(129, 2));	 /* FUTEX_WAKE_PRIVATE */
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		assert_int_equal(tt_futex_flags(calls[i].op, calls[i].value), calls[i].flags);
 }
 
 int main(void)
@@ -181,9 +229,11 @@ int main(void)
 		cmocka_unit_test(a_missed_switch_out_leaves_the_rest_as_sleep),
 		cmocka_unit_test(a_missed_wakeup_ends_the_sleep_at_the_switch_in),
 		cmocka_unit_test(a_cause_travels_one_hop_for_a_while),
+		cmocka_unit_test(a_cause_does_not_age_in_the_run_queue),
 		cmocka_unit_test(a_disk_wait_is_the_cause_whoever_ended_it),
+		cmocka_unit_test(a_disk_wait_is_the_cause_though_its_end_was_missed),
 		cmocka_unit_test(long_sleepers_are_walked_and_of_others_one_in_32),
-		cmocka_unit_test(a_mutex_is_told_from_a_condition_variable),
+		cmocka_unit_test(a_lock_is_told_from_a_condition_variable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

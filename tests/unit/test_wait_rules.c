@@ -237,10 +237,10 @@ static void test_futex(void **state)
 
 	(void)state;
 	CHECK(rows);
-	assert_true(wait_futex_is_lock(FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2));
-	assert_true(wait_futex_is_lock(FUTEX_LOCK_PI | FUTEX_PRIVATE_FLAG, 0));
-	assert_false(wait_futex_is_lock(FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0));
-	assert_false(wait_futex_is_lock(FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 2));
+	assert_int_equal(wait_futex_flags(FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2), TT_SITE_FUTEX_LOCK);
+	assert_int_equal(wait_futex_flags(FUTEX_LOCK_PI | FUTEX_PRIVATE_FLAG, 0), TT_SITE_FUTEX_LOCK);
+	assert_int_equal(wait_futex_flags(FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0), 0);
+	assert_int_equal(wait_futex_flags(FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 2), TT_SITE_FUTEX_MAYBE);
 }
 
 static void test_kernel_locks(void **state)

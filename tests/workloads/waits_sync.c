@@ -5,7 +5,9 @@
  *
  *   cond-take, sem-take     a condition variable, a semaphore: given by cond-give, sem-give
  *   mutex-want, pi-want     a mutex, one with priority inheritance: held by mutex-hold, pi-hold
+ *   spin-want               a mutex that is spun for a while before its thread sleeps: spin-hold
  *   rw-want                 to read under a read-write lock: written under by rw-hold
+ *   wr-want                 to write under one: read under by wr-hold
  *   pool-0 .. pool-2        an idle pool on one condition variable: given jobs by pool-feed
  *   pool-idle               one that never gets any
  *   bar-0, bar-1            a barrier: bar-late is the last
@@ -137,6 +139,16 @@ static void pi_make(struct contended *c)
 	pthread_mutexattr_destroy(&attr);
 }
 
+static void adaptive_make(struct contended *c)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
+	pthread_mutex_init(&c->mutex, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
 static void rwlock_make(struct contended *c)
 {
 	pthread_rwlock_init(&c->rwlock, NULL);
@@ -180,6 +192,18 @@ static struct contended locks[] = {
 	 .hold = mutex_lock,
 	 .want = mutex_lock,
 	 .release = mutex_unlock},
+	{.wanter = "spin-want",
+	 .holder = "spin-hold",
+	 .make = adaptive_make,
+	 .hold = mutex_lock,
+	 .want = mutex_lock,
+	 .release = mutex_unlock},
+	{.wanter = "wr-want",
+	 .holder = "wr-hold",
+	 .make = rwlock_make,
+	 .hold = read_lock,
+	 .want = write_lock,
+	 .release = rwlock_unlock},
 	{.wanter = "rw-want",
 	 .holder = "rw-hold",
 	 .make = rwlock_make,

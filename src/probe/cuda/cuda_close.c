@@ -48,7 +48,7 @@ bool cuda_cut_call(struct tt_cuda *cuda, const struct tt_thread *t, uint64_t beg
 
 	if (!cuda->sp || call->kind >= TT_CUDA_KINDS || call->start_ns >= end || end <= begin_ns)
 		return false;
-	oncpu_ns = oncpu_ns > call->start_oncpu_ns ? oncpu_ns - call->start_oncpu_ns : 0;
+	oncpu_ns = tt_ran(oncpu_ns, call->start_oncpu_ns);
 	if (cuda_kind_is_work(call->kind))
 		oncpu_ns = 0;
 	tt_cuda_close(sum, call->start_ns, end, oncpu_ns, begin_ns, end_ns);

@@ -32,6 +32,7 @@ struct rung_objects {
 	struct tt_window *window;  /* shared with the programs */
 	struct tt_losses *losses;
 	bool interrupts; /* are told apart */
+	bool calls;	 /* system calls and their arguments are seen */
 };
 
 #define RUNG_REASON_LEN 192

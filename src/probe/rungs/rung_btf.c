@@ -50,6 +50,7 @@ static int btf_load(const struct rung_settings *settings, struct rung_objects *o
 		return err;
 	}
 	objects->skeleton = skel;
+	objects->calls = true;
 	objects->object = skel->obj;
 	objects->window = (struct tt_window *)&skel->data->window;
 	objects->losses = (struct tt_losses *)&skel->bss->losses;

@@ -214,6 +214,7 @@ static int raw_load(const struct rung_settings *settings, struct rung_objects *o
 		return err;
 	}
 	objects->skeleton = skel;
+	objects->calls = true;
 	objects->object = skel->obj;
 	objects->window = (struct tt_window *)&skel->data->window;
 	objects->losses = (struct tt_losses *)&skel->bss->losses;

@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/msg.h"
+#include "probe/rungs/user_regs.h"
 #include "probe/tracefs.h"
 #include "sched_tracepoint.skel.h"
 
@@ -78,12 +80,28 @@ static int set_offsets(const struct tracefs *tracefs, struct sched_tracepoint *s
 	return 0;
 }
 
+/* Without them its programs tell a wait by stack and waker, and samples from /proc add to that. */
+static bool find_registers(struct sched_tracepoint *skel)
+{
+	struct regs_place place;
+	int err = user_regs_find(&place);
+
+	if (err) {
+		msg_debug("where user registers lie is not known: %s", strerror(-err));
+		return false;
+	}
+	skel->rodata->off_task_stack = place.task_stack;
+	skel->rodata->off_stack_syscall = place.stack_syscall;
+	return true;
+}
+
 static int tracepoint_load(const struct rung_settings *settings, struct rung_objects *objects,
 			   char reason[RUNG_REASON_LEN])
 {
 	struct sched_tracepoint *skel;
 	struct tracefs tracefs;
 	int err = tracefs_open(&tracefs);
+	bool calls;
 
 	if (err) {
 		snprintf(reason, RUNG_REASON_LEN, "tracefs %s", tracefs.where);
@@ -100,6 +118,7 @@ static int tracepoint_load(const struct rung_settings *settings, struct rung_obj
 	skel->rodata->user_stacks = settings->user_stacks;
 	skel->rodata->keep_timeline = rung_choose_timeline(skel->obj, settings->timeline_bytes);
 	objects->interrupts = rung_choose_interrupts(skel->obj, settings->interrupts);
+	calls = find_registers(skel);
 	err = set_offsets(&tracefs, skel, objects->interrupts, reason);
 	if (err)
 		goto out;
@@ -111,6 +130,7 @@ static int tracepoint_load(const struct rung_settings *settings, struct rung_obj
 		goto out;
 	}
 	objects->skeleton = skel;
+	objects->calls = calls;
 	objects->object = skel->obj;
 	objects->window = (struct tt_window *)&skel->data->window;
 	objects->losses = (struct tt_losses *)&skel->bss->losses;

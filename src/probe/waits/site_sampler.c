@@ -51,8 +51,8 @@ static int parse_site(const char *text, struct site_count *site)
 		return -EBADMSG;
 	if (number == SYS_futex || wait_syscall_takes_fd(number))
 		site->arg = (uint32_t)args[0];
-	if (number == SYS_futex && wait_futex_is_lock(args[1], args[2]))
-		site->flags = SITE_FUTEX_LOCK;
+	if (number == SYS_futex)
+		site->flags = wait_futex_flags(args[1], args[2]);
 	return 0;
 }
 

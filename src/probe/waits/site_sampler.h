@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * In which system call threads sleep, by looking now and then: for the rung whose programs see
- * neither system call numbers nor arguments. A thread's samples are in proportion to its time
+ * In which system call threads sleep, by looking now and then: for rungs that see neither system
+ * call numbers nor arguments. A thread's samples are in proportion to its time
  * asleep at each site; short sleeps are missed.
  */
 #ifndef TEGRATRACE_SITE_SAMPLER_H
@@ -20,13 +20,10 @@ struct site_thread {
 	uint64_t since_ns; /* of its state: the same sleep is looked at only once */
 };
 
-#define SITE_FUTEX_LOCK \
-	0x1u /* as glibc waits for a contended mutex, or a priority-inheriting one */
-
 struct site_count {
 	int32_t syscall; /* its number; -1: an exception, such as a page fault */
 	uint32_t arg;	 /* descriptor, or low half of a futex address; 0 where it is neither */
-	uint32_t flags;	 /* SITE_* */
+	uint32_t flags;	 /* TT_SITE_FUTEX_* */
 	uint32_t count;	 /* samples */
 };
 

@@ -134,12 +134,11 @@ int sleep_site_fd(const struct sleep_site *site)
 
 struct wait_site sleep_site_evidence(const struct sleep_site *site, const char *file)
 {
-	bool lock = site->args_known && site->syscall == SYS_futex &&
-		    wait_futex_is_lock(site->args[1], site->args[2]);
+	bool futex = site->args_known && site->syscall == SYS_futex;
 
 	return (struct wait_site){
 		.syscall = site->syscall,
-		.flags = lock ? TT_SITE_FUTEX_LOCK : 0,
+		.flags = futex ? wait_futex_flags(site->args[1], site->args[2]) : 0,
 		.file = file,
 		.frames = site->frames,
 		.nframes = site->nframes,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "probe/waits/wait_futex.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 
 #include "base/text.h"
@@ -23,6 +25,79 @@ static bool is_futex(const struct raw_wait *wait)
 static bool same_object(const struct raw_wait *a, const struct raw_wait *b)
 {
 	return is_futex(a) && is_futex(b) && !((a->key.arg ^ b->key.arg) & ~SAME_OBJECT);
+}
+
+#define LOOKS_LIKE_LOCK (TT_SITE_FUTEX_LOCK | TT_SITE_FUTEX_MAYBE)
+#define LOCK_WAITS	3 /* that a counter with a lock's value does not see of one thread */
+
+struct word {
+	pid_t pid;
+	uint32_t address; /* low half */
+};
+
+static int compare_words(const void *a, const void *b)
+{
+	const struct word *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static struct word word_of(const struct raw_wait *wait, const struct session *session)
+{
+	return (struct word){session->threads[wait->row].pid, wait->key.arg};
+}
+
+/* Threads that share a row do not tell their futexes apart. */
+static bool is_of_one(const struct raw_wait *wait, const struct session *session)
+{
+	return is_futex(wait) && session->threads[wait->row].folded <= 1;
+}
+
+/* How often this thread waited so on this word until a thread ended it. */
+static int64_t ended_waits(const struct raw_waits *raw, const struct raw_wait *like)
+{
+	const struct raw_wait *wait;
+	int64_t count = 0;
+
+	for (int64_t i = raw->heads[like->row]; i >= 0; i = wait->next) {
+		wait = &raw->rows[i];
+		if (is_futex(wait) && wait->key.arg == like->key.arg && wait->waker.tid)
+			count += wait->count;
+	}
+	return count;
+}
+
+int wait_futex_locks(struct raw_waits *raw, const struct session *session)
+{
+	struct word *others = malloc((raw->n + 1) * sizeof(*others));
+	size_t n = 0;
+
+	if (!others)
+		return -ENOMEM;
+	for (size_t i = 0; i < raw->n; i++) {
+		const struct raw_wait *wait = &raw->rows[i];
+
+		if (is_of_one(wait, session) && !wait->sampled &&
+		    !(wait->key.flags & LOOKS_LIKE_LOCK))
+			others[n++] = word_of(wait, session);
+	}
+	qsort(others, n, sizeof(*others), compare_words);
+	for (size_t i = 0; i < raw->n; i++) {
+		struct raw_wait *wait = &raw->rows[i];
+		struct word word = word_of(wait, session);
+
+		if (!(wait->key.flags & LOOKS_LIKE_LOCK) || !is_of_one(wait, session))
+			continue;
+		if (bsearch(&word, others, n, sizeof(word), compare_words))
+			wait->key.flags &= ~LOOKS_LIKE_LOCK;
+		else if (wait->key.flags & TT_SITE_FUTEX_MAYBE &&
+			 ended_waits(raw, wait) >= LOCK_WAITS)
+			wait->key.flags |= TT_SITE_FUTEX_LOCK;
+	}
+	free(others);
+	return 0;
 }
 
 static bool is_interpreter_lock(const struct raw_wait *timeouts)

@@ -83,16 +83,18 @@ static void judge(const struct report *report, size_t i)
 	wait_report_judge(wait, &stack, &report->judged[i]);
 }
 
-/* Judged once more where samples tell the call's arguments. */
-static void judge_with_samples(const struct report *report, size_t i)
+/* Where the stack tells the call, samples may tell its arguments. */
+static void add_samples(const struct report *report, size_t i)
 {
 	struct raw_wait *wait = &report->raw->rows[i];
 	const struct thread_account *row = &report->session->threads[wait->row];
 
-	if (!wait->key.syscall && row->tid && *report->judged[i].site &&
-	    wait_sites_add(report->sources->sites, report->sources->files, row->pid, row->tid,
-			   report->judged[i].site, wait))
-		judge(report, i);
+	if (wait->key.syscall || !row->tid)
+		return;
+	judge(report, i);
+	if (*report->judged[i].site)
+		wait_sites_add(report->sources->sites, report->sources->files, row->pid, row->tid,
+			       report->judged[i].site, wait);
 }
 
 /*
@@ -371,9 +373,12 @@ int wait_report_fill(struct session *session, struct raw_waits *raw,
 		err = -ENOMEM;
 	for (size_t i = 0; i < raw->n && !err; i++) {
 		report.order[i] = i;
-		judge(&report, i);
-		judge_with_samples(&report, i);
+		add_samples(&report, i);
 	}
+	if (!err)
+		err = wait_futex_locks(raw, session);
+	for (size_t i = 0; i < raw->n && !err; i++)
+		judge(&report, i);
 	if (!err)
 		err = put_all(&report);
 	if (!err)

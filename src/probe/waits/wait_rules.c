@@ -273,9 +273,9 @@ const char *wait_syscall_name(int syscall)
 	return call ? call->name : NULL;
 }
 
-bool wait_futex_is_lock(uint64_t op, uint64_t value)
+unsigned int wait_futex_flags(uint64_t op, uint64_t value)
 {
-	return tt_is_mutex((__u32)op, (__u32)value);
+	return tt_futex_flags((__u32)op, (__u32)value);
 }
 
 bool wait_is_gpu_file(const char *file)

@@ -3,15 +3,15 @@
  * What a sleep was for, from where the thread slept and who woke it. Pure: no kernel, no /proc. The
  * tables are in wait_calls.c (syscalls) and wait_names.c (kernel functions, files, wakers).
  *
- * Every part of the evidence may be missing: the rung without type data has no syscall number and no
- * in_iowait, a short sleep has no stack, a sleep that the window's end cut has no waker.
+ * Every part of the evidence may be missing: a rung without type data has no in_iowait and perhaps no
+ * syscall number, a short sleep has no stack, a sleep that the window's end cut has no waker.
  *
  * Order of the decision, first that tells:
  *   1. page fault   the sleep was entered by an exception, or the fault handler is on the stack
  *   2. disk         in_iowait, the fsync family, or the block layer innermost on the stack
  *   3. gpu          inside a CUDA synchronisation call
  *   4. function     the innermost kernel function that can only mean one thing (a driver, a lock)
- *   5. lock         a futex as a contended mutex waits on it
+ *   5. lock         a futex as a contended lock waits on it
  *   6. file         what the descriptor is, where that can only mean one thing
  *   7. syscall      where it can only mean one thing (nanosleep, wait4)
  *   8. waker        where the site is a meeting place (futex, pipe, poll, socket) or not known: a
@@ -71,10 +71,11 @@ bool wait_syscall_takes_fd(int syscall);
 const char *wait_syscall_name(int syscall);
 
 /*
- * Whether a futex call with this second and third argument waits as a contended lock does: glibc's
- * mutexes, and those with priority inheritance. Condition variables, semaphores and joins do not.
+ * What a futex call with this second and third argument tells, as TT_SITE_FUTEX_*: a contended mutex
+ * (of glibc, or one with priority inheritance), or what may be a read-write lock. Condition
+ * variables, semaphores and joins are neither.
  */
-bool wait_futex_is_lock(uint64_t op, uint64_t value);
+unsigned int wait_futex_flags(uint64_t op, uint64_t value);
 
 /* A descriptor, as wait_site.file, that belongs to the GPU or to another Tegra engine. */
 bool wait_is_gpu_file(const char *file);

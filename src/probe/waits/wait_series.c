@@ -227,6 +227,9 @@ static struct wait_grown *grown_most(const struct wait_series *series, struct wa
 		const struct open_kind *open = hash_table_find(series->open, rows[i].key);
 
 		rows[i].inside_ns = rows[i].ns - (open ? open->ns : 0);
+		/* Read in two parts, of which one had just moved to the other. */
+		if (rows[i].inside_ns < 0)
+			rows[i].inside_ns = 0;
 		if (!most || rows[i].inside_ns > most->inside_ns)
 			most = &rows[i];
 	}

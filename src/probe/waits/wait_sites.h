@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * System calls and descriptors for waits of the rung that sees neither, from the samples of where
+ * System calls and descriptors for waits of a rung that sees neither, from the samples of where
  * the same thread slept. Private to src/probe.
  */
 #ifndef TEGRATRACE_WAIT_SITES_H
@@ -15,9 +15,9 @@
 
 /*
  * Give `wait`, judged to be in the call `site` ("futex", "ppoll"), what most samples of the thread
- * in that call have. Returns true when it was given something.
+ * in that call have.
  */
-bool wait_sites_add(const struct site_sampler *sites, struct fd_names *files, pid_t pid, pid_t tid,
+void wait_sites_add(const struct site_sampler *sites, struct fd_names *files, pid_t pid, pid_t tid,
 		    const char *site, struct raw_wait *wait);
 
 #endif

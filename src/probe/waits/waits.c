@@ -20,6 +20,7 @@
 #include "probe/waits/wait_report.h"
 #include "probe/waits/wait_rules.h"
 #include "probe/waits/wait_series.h"
+#include "thread_state.h"
 
 /* Where a thread slept when the window began or ended. */
 struct sleeper {
@@ -201,15 +202,34 @@ static struct sleep_site *polled_site(const struct waits *waits, struct tt_edge_
 	return site;
 }
 
+/*
+ * With what its thread's record has of it. While the programs run that may move to the map between the
+ * two readings: then it is missing once, and never there twice.
+ */
+static struct tt_edge edge_at(const struct waits *waits, uint32_t i)
+{
+	const struct tt_edge_key *key = key_at(waits, i);
+	const struct tt_repeat *repeat = &tracer_record(waits->tracer, key->slot)->repeat;
+	struct tt_edge edge = ((const struct tt_edge *)waits->edges.values)[i];
+
+	if (tt_repeats(repeat, key)) {
+		edge.ns += repeat->ns;
+		edge.count += repeat->count;
+		if (repeat->max_ns > edge.max_ns)
+			edge.max_ns = repeat->max_ns;
+	}
+	return edge;
+}
+
 static int64_t add_edge(struct waits *waits, const struct kept_account *kept, uint32_t i)
 {
-	const struct tt_edge *edge = (const struct tt_edge *)waits->edges.values + i;
+	struct tt_edge edge = edge_at(waits, i);
 	struct raw_wait wait = {.key = *key_at(waits, i)};
 
-	wait.ns = edge->ns;
-	wait.max_ns = edge->max_ns;
-	wait.count = edge->count;
-	wakers_name(waits->wakers, wait.key.waker, edge, &wait.waker);
+	wait.ns = edge.ns;
+	wait.max_ns = edge.max_ns;
+	wait.count = edge.count;
+	wakers_name(waits->wakers, wait.key.waker, &edge, &wait.waker);
 	if (wait.key.via)
 		wakers_name(waits->wakers, wait.key.via, NULL, &wait.via);
 	if (tracer_polls(waits->tracer))
@@ -244,7 +264,7 @@ static size_t collect_edges(struct waits *waits, size_t first)
 
 		waits->grown[i] = (struct wait_grown){
 			.key = key_at(waits, at),
-			.ns = (int64_t)((const struct tt_edge *)waits->edges.values + at)->ns,
+			.ns = (int64_t)edge_at(waits, at).ns,
 			.row = -1,
 		};
 	}
@@ -296,8 +316,10 @@ static void add_last_sleep(struct waits *waits, const struct kept_account *kept)
 		.key.waker = TT_WAKER(TT_WAKER_UNSEEN, 0),
 		.key.kernel_stack = record->site_kernel_stack,
 		.key.user_stack = record->site_user_stack,
+		.key.syscall = record->site_syscall,
+		.key.arg = record->site_arg,
 		.key.flags = (record->bucket == TT_OFF_DISK ? TT_SITE_IOWAIT : 0) |
-			     (record->in_gpu_call ? TT_SITE_GPU_CALL : 0),
+			     (record->in_gpu_call ? TT_SITE_GPU_CALL : 0) | record->site_flags,
 		.site = take_sleeper(waits, kept->slots->slot, true),
 	};
 
