@@ -21,6 +21,7 @@ struct raw_wait {
 	struct waker via;
 	char file[64];		 /* what descriptor key.arg is; empty = no or unknown */
 	bool python;		 /* its process runs CPython */
+	bool sampled;		 /* key.arg is what most samples of the thread had */
 	struct sleep_site *site; /* read from /proc; NULL = not */
 	enum wait_class class;	 /* once it is judged */
 	int64_t next;		 /* of the same row; -1 = last */

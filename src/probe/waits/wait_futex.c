@@ -15,6 +15,12 @@
 #define INTERPRETER_STEP_MIN_NS 4500000
 #define INTERPRETER_STEP_MAX_NS 10000000
 
+/*
+ * Samples give all futex waits of a thread the address that they saw most. Who comes back for a lock
+ * until it has it is let in once in so many timeouts; who only sleeps on a futex hardly ever is.
+ */
+#define SAMPLED_TIMEOUTS_MAX 16
+
 static bool is_futex(const struct raw_wait *wait)
 {
 	return wait->key.syscall == TT_SYSCALL(SYS_futex);
@@ -23,6 +29,13 @@ static bool is_futex(const struct raw_wait *wait)
 static bool same_object(const struct raw_wait *a, const struct raw_wait *b)
 {
 	return is_futex(a) && is_futex(b) && !((a->key.arg ^ b->key.arg) & ~SAME_OBJECT);
+}
+
+/* For want of its own address only, if so. */
+static bool may_be_another(const struct raw_wait *timeouts, const struct raw_wait *ended)
+{
+	return (timeouts->sampled || ended->sampled) &&
+	       timeouts->count > SAMPLED_TIMEOUTS_MAX * ended->count;
 }
 
 static bool is_interpreter_lock(const struct raw_wait *timeouts)
@@ -73,7 +86,7 @@ int64_t wait_futex_timeouts(struct raw_waits *raw, struct wait_judgement *judged
 		if (!is_futex(wait) || wait->waker.kind != WAKER_TIMER || !wait->count)
 			continue;
 		other = ended_by_thread(raw, order, from, to, wait);
-		if (!other)
+		if (!other || may_be_another(wait, other))
 			continue;
 		if (is_interpreter_lock(wait))
 			name_interpreter_lock(raw, judged, order, from, to, other);

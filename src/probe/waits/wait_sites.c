@@ -26,6 +26,7 @@ bool wait_sites_add(const struct site_sampler *sites, struct fd_names *files, pi
 		return false;
 	wait->key.syscall = TT_SYSCALL(best->syscall);
 	wait->key.arg = best->arg;
+	wait->sampled = true;
 	if (best->flags & SITE_FUTEX_LOCK)
 		wait->key.flags |= TT_SITE_FUTEX_LOCK;
 	if (wait_syscall_takes_fd(best->syscall)) {
