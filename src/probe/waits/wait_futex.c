@@ -31,13 +31,6 @@ static bool same_object(const struct raw_wait *a, const struct raw_wait *b)
 	return is_futex(a) && is_futex(b) && !((a->key.arg ^ b->key.arg) & ~SAME_OBJECT);
 }
 
-/* For want of its own address only, if so. */
-static bool may_be_another(const struct raw_wait *timeouts, const struct raw_wait *ended)
-{
-	return (timeouts->sampled || ended->sampled) &&
-	       timeouts->count > SAMPLED_TIMEOUTS_MAX * ended->count;
-}
-
 static bool is_interpreter_lock(const struct raw_wait *timeouts)
 {
 	int64_t step_ns = timeouts->ns / timeouts->count;
@@ -74,6 +67,24 @@ static void name_interpreter_lock(struct raw_waits *raw, struct wait_judgement *
 	}
 }
 
+/* For want of its own address only, if so. */
+static bool may_be_another(const struct raw_waits *raw, const size_t *order, size_t from, size_t to,
+			   const struct raw_wait *timeouts)
+{
+	bool sampled = timeouts->sampled;
+	int64_t ended = 0;
+
+	for (size_t i = from; i < to; i++) {
+		const struct raw_wait *wait = &raw->rows[order[i]];
+
+		if (!same_object(wait, timeouts) || !wait->waker.tid)
+			continue;
+		ended += wait->count;
+		sampled |= wait->sampled;
+	}
+	return sampled && timeouts->count > SAMPLED_TIMEOUTS_MAX * ended;
+}
+
 int64_t wait_futex_timeouts(struct raw_waits *raw, struct wait_judgement *judged,
 			    const size_t *order, size_t from, size_t to)
 {
@@ -86,7 +97,7 @@ int64_t wait_futex_timeouts(struct raw_waits *raw, struct wait_judgement *judged
 		if (!is_futex(wait) || wait->waker.kind != WAKER_TIMER || !wait->count)
 			continue;
 		other = ended_by_thread(raw, order, from, to, wait);
-		if (!other || may_be_another(wait, other))
+		if (!other || may_be_another(raw, order, from, to, wait))
 			continue;
 		if (is_interpreter_lock(wait))
 			name_interpreter_lock(raw, judged, order, from, to, other);
