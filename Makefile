@@ -73,7 +73,7 @@ all: $(BUILD)/tegratrace
 
 # Targets that install what they need first, or need none of it.
 SELF_SUFFICIENT := clean deps demo check fuzz bench check-format kernels-deps check-kernels \
-	check-kernels-short install-files uninstall check-packages
+	check-kernels-short jetson-kernels install-files uninstall check-packages
 ifeq ($(filter $(SELF_SUFFICIENT),$(MAKECMDGOALS)),)
 ifneq ($(shell $(PKG_CONFIG) --exists 'libbpf >= 1.0' $(filter-out libbpf,$(LIBS)) 2>/dev/null && echo ok),ok)
 LIBBPF_VERSION := $(shell $(PKG_CONFIG) --modversion libbpf 2>/dev/null)

@@ -23,10 +23,31 @@ static struct {
 	int (*synchronize)(void *stream);
 } gpu_calls;
 
+static inline void gpu_calls_set_up(void)
+{
+	char number[32];
+
+	snprintf(number, sizeof(number), "%llu", gpu_calls.launch_cpu_ns / WL_USEC);
+	setenv("FAKE_CUDA_LAUNCH_US", number, 1);
+	setenv("FAKE_CUDA_WAIT", gpu_calls.spinning ? "spinning" : "blocking", 1);
+}
+
+#ifdef GPU_LINKED
+#include "fakecuda/fakecuda.h"
+
+/* It is a part of this program. */
+static inline bool gpu_calls_find_library(void)
+{
+	gpu_calls_set_up();
+	*(void **)&gpu_calls.launch_kernel = (void *)cuLaunchKernel;
+	*(void **)&gpu_calls.synchronize = (void *)cuStreamSynchronize;
+	return !cuInit(0);
+}
+#else
 /* The library beside this program, before the one of the system, which may be the real one. */
 static inline bool gpu_calls_find_library(void)
 {
-	char path[PATH_MAX], number[32];
+	char path[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - sizeof("libcuda.so.1"));
 	int (*init)(unsigned int flags);
 	void *library;
@@ -35,9 +56,7 @@ static inline bool gpu_calls_find_library(void)
 	if (!strrchr(path, '/'))
 		return false;
 	strcpy(strrchr(path, '/') + 1, "libcuda.so.1");
-	snprintf(number, sizeof(number), "%llu", gpu_calls.launch_cpu_ns / WL_USEC);
-	setenv("FAKE_CUDA_LAUNCH_US", number, 1);
-	setenv("FAKE_CUDA_WAIT", gpu_calls.spinning ? "spinning" : "blocking", 1);
+	gpu_calls_set_up();
 	library = dlopen(path, RTLD_NOW);
 	if (!library)
 		return false;
@@ -46,6 +65,7 @@ static inline bool gpu_calls_find_library(void)
 	*(void **)&gpu_calls.synchronize = dlsym(library, "cuStreamSynchronize");
 	return init && gpu_calls.launch_kernel && gpu_calls.synchronize && !init(0);
 }
+#endif
 
 /* how: "book", "libcuda", or "auto", the library where there is one */
 static inline void gpu_calls_open(const char *how, bool spinning, uint64_t launch_cpu_ns)

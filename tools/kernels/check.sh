@@ -3,26 +3,34 @@
 # The kernel matrix: boots each kernel in each posture, one at a time, and prints what held as one
 # table, then "N passed, N failed, N skipped". The consoles stay in $BUILD/kernels.
 # In posture btf-file the type data are made from the kernel's own package of headers (btf.sh).
-# Usage: [POSTURES="btf btf-file no-btf no-bpf no-root no-tracefs memlock"] tools/kernels/check.sh KERNEL...
+# Usage: [BRIEF=1] [POSTURES="btf btf-file no-btf no-bpf no-root no-tracefs memlock jp5 jp6 cpus"] tools/kernels/check.sh KERNEL...
 set -eu
 
 export LC_ALL=C
 here=$(dirname "$0")
 build=${BUILD:-build}
-read -r -a postures <<<"${POSTURES:-btf btf-file no-btf no-bpf no-root no-tracefs memlock}"
+read -r -a postures <<<"${POSTURES:-jp5 jp6 btf btf-file no-btf no-bpf no-root no-tracefs memlock cpus}"
 logs=$build/kernels
-columns=(doctor verifier-btf verifier-raw verifier-tracepoint timeline-btf timeline-raw timeline-tracepoint counts hog hog-tracepoint
-	hog-perf sleepers sleepers-classes pingpong churn exec_thread stopped faults cuda demo beside attach-20-btf attach-20-raw
-	attach-20-tracepoint memlock-refused kernel-log)
-heads=(doctor verif/b verif/r verif/t timel/b timel/r timel/t counts hog hog/t perf sleep classes pingp churn exec stop faults cuda demo
-	beside att20/b att20/r att20/t
-	memlock klog)
+# check=head; the table has those that were made
+columns=(stock=stock doctor=doctor verifier-btf=verif/b verifier-raw=verif/r verifier-tracepoint=verif/t
+	timeline-btf=timel/b timeline-raw=timel/r timeline-tracepoint=timel/t counts=counts hog=hog
+	hog-tracepoint=hog/t hog-rings=hog/p hog-perf=perf sleepers=sleep sleepers-classes=classes pingpong=pingp
+	churn=churn exec_thread=exec stopped=stop waits-sync=w/sync waits-ipc=w/ipc disk=disk block=block
+	faults=faults cuda=cuda demo=demo demo-lock=d/lock
+	demo-input=d/in demo-io=d/io beside=beside attach-20-btf=att20/b attach-20-raw=att20/r attach-20-tracepoint=att20/t
+	memlock-refused=memlock cpus=cpus plug=plug plug-tracepoint=plug/t plug-rings=plug/p memory=mem
+	memory-tracepoint=mem/t memory-rings=mem/p kernel-log=klog)
 passed=0 failed=0 skipped=0
 rows=() failures=() skips=()
 
-# Memory that maps use counts against RLIMIT_MEMLOCK until 5.11.
+# Memory that maps use counts against RLIMIT_MEMLOCK until 5.11. More than 64 CPUs are slow to emulate.
 has_posture() { # KERNEL POSTURE
-	[ "$2" != memlock ] || [[ $1 == 5.10* ]]
+	case $1:$2 in
+	*-jp5:jp5 | *-jp5:no-root | *-jp6:jp6 | *-jp6:no-bpf | *-jp6:no-root) ;;
+	*-jp?:* | *:jp?) return 1 ;;
+	*:memlock) [[ $1 == 5.10* ]] ;;
+	*:cpus) [ "$1" = 6.1 ] ;;
+	esac
 }
 
 cell() { # LOG CHECK
@@ -52,13 +60,8 @@ count() { # LOG
 
 # Counts and remembers what one console says.
 judge() { # KERNEL POSTURE LOG
-	local i row state line
-	printf -v row '%-11s %-11s' "$1" "$2"
-	for i in "${!columns[@]}"; do
-		state=$(cell "$3" "${columns[$i]}")
-		printf -v row '%s %-7s' "$row" "${state:--}"
-	done
-	rows+=("$row")
+	local line
+	rows+=("$1 $2 $3")
 	passed=$((passed + $(grep -c '^CHECK [^ ]* ok' "$3" || true)))
 	while read -r line; do
 		failed=$((failed + 1))
@@ -71,9 +74,34 @@ judge() { # KERNEL POSTURE LOG
 	fi
 }
 
+table() {
+	local row kernel posture log column state shown=()
+	for column in "${columns[@]}"; do
+		for row in "${rows[@]}"; do
+			read -r _ _ log <<<"$row"
+			[ -z "$(cell "$log" "${column%=*}")" ] || {
+				shown+=("$column")
+				break
+			}
+		done
+	done
+	printf '%-11s %-11s' kernel posture
+	printf ' %-7s' "${shown[@]#*=}"
+	echo
+	for row in "${rows[@]}"; do
+		read -r kernel posture log <<<"$row"
+		printf '%-11s %-11s' "$kernel" "$posture"
+		for column in "${shown[@]}"; do
+			state=$(cell "$log" "${column%=*}")
+			printf ' %-7s' "${state:--}"
+		done
+		echo
+	done
+}
+
 run() { # KERNEL POSTURE FOLDER
 	local log=$logs/$1-$2.log seconds=$SECONDS why initramfs
-	initramfs=$logs/initramfs-$(arch_of "$1").cpio
+	initramfs=$logs/initramfs.cpio
 	if [ "$2" = btf-file ]; then
 		if ! why=$("$here/btf.sh" "$1" "$3" "$logs/$1.btf.cpio" 2>&1); then
 			skipped=$((skipped + 1))
@@ -84,7 +112,8 @@ run() { # KERNEL POSTURE FOLDER
 		cat "$initramfs" "$logs/$1.btf.cpio" >"$logs/initramfs-btf.cpio"
 		initramfs=$logs/initramfs-btf.cpio
 	fi
-	"$here/boot.sh" "$(arch_of "$1")" "$3/vmlinuz" "$initramfs" "$2" 2>&1 |
+	"$here/boot.sh" "$(arch_of "$1")" "$3/vmlinuz" "$initramfs" "$logs/disk" "$2" \
+		"${BRIEF:+brief=1}" 2>&1 |
 		tr -d '\r' >"$log" || true
 	count "$log"
 	judge "$1" "$2" "$log"
@@ -112,20 +141,24 @@ while IFS=$'\t' read -r kernel where why; do
 done < <(for arch in $arches; do busybox_of "$arch"; done | xargs "$here/fetch.sh" "$@")
 for arch in $arches; do
 	box=$(busybox_of "$arch")
-	if [ "${folder[$box]:--}" != - ]; then
-		"$here/initramfs.sh" "$arch" "${folder[$box]}/busybox" "$logs/initramfs-$arch.cpio"
-		continue
-	fi
+	[ "${folder[$box]:--}" = - ] || continue
 	for kernel in "$@"; do
 		[ "$(arch_of "$kernel")" = "$arch" ] || continue
 		folder[$kernel]=- reason[$kernel]="no busybox: ${reason[$box]:-not fetched}"
 	done
 done
+# Sparse: what a machine does not write takes no room.
+rm -f "$logs/disk"
+truncate -s 256M "$logs/disk"
+PATH=$PATH:/sbin:/usr/sbin mke2fs -q -F -t ext4 -b 4096 -O '^has_journal,^metadata_csum' "$logs/disk"
 for kernel in "$@"; do
 	if [ "${folder[$kernel]:--}" = - ]; then
 		skip "$kernel" "${reason[$kernel]:-not fetched}"
 		continue
 	fi
+	arch=$(arch_of "$kernel")
+	"$here/initramfs.sh" "$arch" "${folder[$(busybox_of "$arch")]}/busybox" "$logs/initramfs.cpio" \
+		"${folder[$kernel]}/modules"
 	for posture in "${postures[@]}"; do
 		has_posture "$kernel" "$posture" && run "$kernel" "$posture" "${folder[$kernel]}"
 	done
@@ -135,10 +168,7 @@ echo
 for kernel in "$@"; do
 	[ "${folder[$kernel]:--}" = - ] || echo "$kernel: $(cat "${folder[$kernel]}/package")"
 done
-printf '%-11s %-11s' kernel posture
-printf ' %-7s' "${heads[@]}"
-echo
-[ ${#rows[@]} = 0 ] || printf '%s\n' "${rows[@]}"
+table
 [ ${#failures[@]} = 0 ] || printf 'FAILED   %s\n' "${failures[@]}"
 [ ${#skips[@]} = 0 ] || printf 'skipped  %s\n' "${skips[@]}"
 echo "$passed passed, $failed failed, $skipped skipped"

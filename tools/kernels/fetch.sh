@@ -5,10 +5,13 @@
 # machine's are left alone. No root. Kept in $TEGRATRACE_KERNELS, else in the user's cache.
 # Usage: tools/kernels/fetch.sh NAME...     (5.10, 6.1, 6.12, sid, 5.10-rt, 6.12-16k, busybox; -amd64; -headers)
 # NAME-headers are those of the kernel NAME that is there already, in folders as /usr/src has them.
-# Prints a line each: "NAME<TAB>FOLDER" with vmlinuz, busybox or headers in it, or
-# "NAME<TAB>-<TAB>why not". REFRESH=1 looks for newer ones.
+# NAME-source is Debian's source of that series; 5.10-jp5 and 6.1-jp6 are only there once jetson.sh
+# has built them.
+# Prints a line each: "NAME<TAB>FOLDER" with vmlinuz (and in modules/ what a disk needs, in the order
+# of loading), busybox, headers or linux.tar.xz in it, or "NAME<TAB>-<TAB>why not". REFRESH=1 looks for newer ones.
 set -eu
 
+export PATH=$PATH:/sbin:/usr/sbin
 cache=${TEGRATRACE_KERNELS:-${XDG_CACHE_HOME:-$HOME/.cache}/tegratrace/kernels}
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 limit=${FETCH_SECONDS:-300}
@@ -30,6 +33,7 @@ kernel_package() {
 	case $1 in
 	*-rt) echo "linux-image-rt-$arch" ;;
 	*-16k) echo linux-image-arm64-16k ;;
+	*-source) echo "linux-source-${1%-source}" ;;
 	busybox*) echo busybox-static ;;
 	*) echo "linux-image-cloud-$arch" ;;
 	esac
@@ -115,25 +119,59 @@ image_package() { # PACKAGE VERSION
 	fi
 }
 
+# Newer kernels have their modules in a package of their own.
+modules_package() { # IMAGE VERSION
+	local modules=${1/linux-binary-/linux-modules-}
+	[ "$modules" = "$1" ] || ! APT_CONFIG=$apt/apt.conf apt-cache show "$modules=$2" >/dev/null 2>&1 ||
+		echo "$modules=$2"
+}
+
+# The modules that a disk of an emulated machine needs, numbered in the order of loading.
+pack_modules() { # ROOT FOLDER
+	local lib module path n=100
+	lib=$(find "$1" -type d -path '*/lib/modules/*' -prune | head -n 1)
+	[ -n "$lib" ] || return 0
+	mkdir -p "$2"
+	depmod -b "${lib%/lib/modules/*}" "${lib##*/}" 2>/dev/null
+	for module in virtio_pci virtio_blk ext4; do
+		modprobe -d "${lib%/lib/modules/*}" -S "${lib##*/}" --show-depends "$module" 2>/dev/null
+	done | sed -n 's/^insmod \([^ ]*\).*/\1/p' | awk '!seen[$0]++' | while read -r path; do
+		n=$((n + 1)) module=${path##*/}
+		case $path in
+		*.xz) xz -dc "$path" >"$2/$n-${module%.xz}" ;;
+		*) cp "$path" "$2/$n-$module" ;;
+		esac
+	done
+}
+
 # Into FOLDER, all or nothing.
 download() { # PACKAGE VERSION FOLDER
-	local image tmp=$cache/tmp.$$
+	local image deb tmp=$cache/tmp.$$
 	image=$(image_package "$1" "$2")
 	rm -rf "$tmp"
 	mkdir -p "$tmp/root" "$tmp/out"
+	# shellcheck disable=SC2046
 	if ! (cd "$tmp" && APT_CONFIG=$apt/apt.conf timeout "$limit" \
-		apt-get -qq download "$image=$2") >"$apt/log" 2>&1; then
+		apt-get -qq download "$image=$2" $(modules_package "$image" "$2")) >"$apt/log" 2>&1; then
 		problem="$image $2: $(sed -n 's/^E: //p' "$apt/log" | grep . || echo 'no answer in time')"
 		problem=${problem%%$'\n'*}
 		rm -rf "$tmp"
 		return 1
 	fi
-	dpkg-deb --fsys-tarfile "$tmp"/*.deb |
-		tar -x -C "$tmp/root" --wildcards './boot/vmlinu*' './usr/lib/modules/*/vmlinu*' \
-			'./bin/busybox' './usr/bin/busybox' 2>/dev/null || true
+	for deb in "$tmp"/*.deb; do
+		dpkg-deb --fsys-tarfile "$deb" |
+			tar -x -C "$tmp/root" --wildcards './boot/vmlinu*' './usr/lib/modules/*/vmlinu*' \
+				'./bin/busybox' './usr/bin/busybox' './usr/src/linux-source-*.tar.xz' \
+				'*/modules.builtin' '*/modules.builtin.modinfo' '*/modules.order' \
+				'*/kernel/drivers/virtio/*' '*/kernel/drivers/block/virtio_blk*' \
+				'*/kernel/fs/ext4/*' '*/kernel/fs/jbd2/*' '*/kernel/fs/mbcache*' \
+				'*/kernel/lib/crc*' '*/kernel/lib/crc/*' '*/kernel/crypto/crc*' 2>/dev/null || true
+	done
 	find "$tmp/root" -type f -name 'vmlinu*' -exec cp {} "$tmp/out/vmlinuz" \;
 	find "$tmp/root" -type f -name busybox -exec cp {} "$tmp/out/busybox" \;
-	if [ ! -s "$tmp/out/vmlinuz" ] && [ ! -s "$tmp/out/busybox" ]; then
+	find "$tmp/root" -type f -name 'linux-source-*.tar.xz' -exec mv {} "$tmp/out/linux.tar.xz" \;
+	pack_modules "$tmp/root" "$tmp/out/modules"
+	if ! find "$tmp/out" -maxdepth 1 -type f -size +0 | grep -q .; then
 		problem="$image $2 holds no kernel"
 		rm -rf "$tmp"
 		return 1
@@ -192,6 +230,15 @@ fetch() { # NAME FOLDER
 	return 1
 }
 
+# What an earlier version of this script left there has no modules.
+complete() { # NAME FOLDER
+	[ -e "$2/package" ] || return 1
+	case $1 in
+	busybox* | *-source | *-headers | *-jp*) ;;
+	*) [ -d "$2/modules" ] ;;
+	esac
+}
+
 declare -A ready
 mkdir -p "$cache"
 for name in "$@"; do
@@ -200,8 +247,12 @@ for name in "$@"; do
 		continue
 	fi
 	folder=$cache/$name
-	if [ -e "$folder/package" ] && [ -z "${REFRESH:-}" ]; then
+	if complete "$name" "$folder" && { [ -z "${REFRESH:-}" ] || [[ $name == *-jp* ]]; }; then
 		printf '%s\t%s\n' "$name" "$folder"
+		continue
+	fi
+	if [[ $name == *-jp* ]]; then
+		printf '%s\t-\tnot built: make jetson-kernels\n' "$name"
 		continue
 	fi
 	# Each architecture has lists of its own.

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Installs what the static binaries and the kernel matrix need, from Debian's own packages, and
 # nothing that is there already: the cross compiler, the libraries of the other architecture, QEMU.
-# Usage: tools/kernels/install-deps.sh
+# Usage: tools/kernels/install-deps.sh [jetson]     (with what a kernel is built with)
 set -eu
 
 case $(dpkg --print-architecture) in
 arm64) cross='' foreign=amd64 triplet=x86-64-linux-gnu ;;
 *) cross='libc6-dev-arm64-cross' foreign=arm64 triplet=aarch64-linux-gnu ;;
 esac
-wanted="gcc-$triplet $cross cpio dwarves qemu-system-arm qemu-system-x86 seabios"
+wanted="gcc-$triplet $cross cpio dwarves kmod e2fsprogs xz-utils qemu-system-arm qemu-system-x86 seabios"
+[ "${1:-}" != jetson ] || wanted="$wanted flex bison bc libssl-dev"
 for library in libbpf-dev libdw-dev libiberty-dev libbz2-dev liblzma-dev libelf-dev zlib1g-dev \
 	libjansson-dev libsqlite3-dev libprotobuf-c-dev; do
 	wanted="$wanted $library $library:$foreign"

@@ -3,6 +3,8 @@
 # make static ARCH=arm64|amd64  one static binary, BPF programs inside: runs wherever the kernel can
 # make check-kernels            boots that binary on Debian's kernels under QEMU: no root, no KVM
 # make check-kernels-short      the oldest of them without BTF, as on a Jetson
+# make jetson-kernels           slow: builds two with the stock configuration of JetPack 5 and 6, which
+#                               check-kernels boots from then on
 #
 # Included by the Makefile; everything it makes lies in $(BUILD)/static.
 
@@ -21,11 +23,11 @@ STATIC_LDFLAGS := -static -Wl,--gc-sections -Wl,--build-id=sha1 -s -Wl,--wrap=dl
 
 # What runs inside the virtual machine.
 KERNELS_LOADS := hog sleepers pingpong churn exec_thread stopped demo_pipeline fake_tegrastats \
-	libcuda.so.1 fault_load refuse
-KERNELS_ALL   := 5.10 6.1 6.12 sid 5.10-rt 6.12-16k 5.10-amd64 sid-amd64
+	libcuda.so.1 fault_load refuse waits_sync waits_ipc waits_disk demo/libcuda.so.1
+KERNELS_ALL   := 5.10 6.1 6.12 sid 5.10-rt 6.12-16k 5.10-amd64 sid-amd64 5.10-jp5 6.1-jp6
 KERNELS_SHORT := 5.10
 
-.PHONY: static static-workloads kernels-deps check-kernels check-kernels-short
+.PHONY: static static-workloads kernels-deps check-kernels check-kernels-short jetson-kernels
 
 static: $(STATIC)/tegratrace-$(STATIC_ARCH)
 	@:
@@ -83,10 +85,16 @@ $(STATIC)/$(1)/load/libcuda.so.1: tests/workloads/cuda_linked.c tests/workloads/
 	$$(Q)$(2)-gcc -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -Itests/workloads -static -o $$@ $$< \
 		tests/workloads/fakecuda/libcuda.c -lpthread -lm
 
-$(STATIC)/$(1)/load/guest_check: tests/kernels/guest_check.c
+$(STATIC)/$(1)/load/demo/libcuda.so.1: tests/workloads/demo_pipeline.c $(wildcard tests/workloads/*.h tests/workloads/fakecuda/*)
 	$$(call msg,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$(2)-gcc -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -static -s -o $$@ $$< \
+	$$(Q)$(2)-gcc -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -DGPU_LINKED -Itests/workloads -static -o $$@ $$< \
+		tests/workloads/fakecuda/libcuda.c -lpthread -lm
+
+$(STATIC)/$(1)/load/guest_check: $(wildcard tests/kernels/guest*.[ch])
+	$$(call msg,CC,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$(2)-gcc -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -static -s -o $$@ $$(filter %.c,$$^) \
 		$$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig $(PKG_CONFIG) --static --libs jansson)
 
 -include $(SRCS:%.c=$(STATIC)/$(1)/%.d)
@@ -104,5 +112,9 @@ check-kernels: kernels-deps
 
 check-kernels-short: kernels-deps
 	$(Q)$(MAKE) $(JOBS) --no-print-directory static static-workloads ARCH=arm64
-	$(Q)BUILD=$(BUILD) POSTURES="$(or $(POSTURES),no-btf)" \
+	$(Q)BUILD=$(BUILD) BRIEF=1 POSTURES="$(or $(POSTURES),no-btf)" \
 		tools/kernels/check.sh $(or $(KERNELS),$(KERNELS_SHORT))
+
+jetson-kernels:
+	$(Q)tools/kernels/install-deps.sh jetson
+	$(Q)BUILD=$(BUILD) nice -n 19 tools/kernels/jetson.sh

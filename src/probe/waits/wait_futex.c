@@ -17,6 +17,12 @@
 #define INTERPRETER_STEP_MIN_NS 4500000
 #define INTERPRETER_STEP_MAX_NS 10000000
 
+/*
+ * Samples give all futex waits of a thread the address that they saw most. Who comes back for a lock
+ * until it has it is let in once in so many timeouts; who only sleeps on a futex hardly ever is.
+ */
+#define SAMPLED_TIMEOUTS_MAX 16
+
 static bool is_futex(const struct raw_wait *wait)
 {
 	return wait->key.syscall == TT_SYSCALL(SYS_futex);
@@ -136,6 +142,24 @@ static void name_interpreter_lock(struct raw_waits *raw, struct wait_judgement *
 	}
 }
 
+/* For want of its own address only, if so. */
+static bool may_be_another(const struct raw_waits *raw, const size_t *order, size_t from, size_t to,
+			   const struct raw_wait *timeouts)
+{
+	bool sampled = timeouts->sampled;
+	int64_t ended = 0;
+
+	for (size_t i = from; i < to; i++) {
+		const struct raw_wait *wait = &raw->rows[order[i]];
+
+		if (!same_object(wait, timeouts) || !wait->waker.tid)
+			continue;
+		ended += wait->count;
+		sampled |= wait->sampled;
+	}
+	return sampled && timeouts->count > SAMPLED_TIMEOUTS_MAX * ended;
+}
+
 int64_t wait_futex_timeouts(struct raw_waits *raw, struct wait_judgement *judged,
 			    const size_t *order, size_t from, size_t to)
 {
@@ -148,7 +172,7 @@ int64_t wait_futex_timeouts(struct raw_waits *raw, struct wait_judgement *judged
 		if (!is_futex(wait) || wait->waker.kind != WAKER_TIMER || !wait->count)
 			continue;
 		other = ended_by_thread(raw, order, from, to, wait);
-		if (!other)
+		if (!other || may_be_another(raw, order, from, to, wait))
 			continue;
 		if (is_interpreter_lock(wait))
 			name_interpreter_lock(raw, judged, order, from, to, other);

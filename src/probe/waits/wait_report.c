@@ -118,6 +118,7 @@ static bool estimate(const struct report *report, size_t from, size_t to, size_t
 	report->judged[report->order[i]] = report->judged[best - report->raw->rows];
 	wait->key.syscall = best->key.syscall;
 	wait->key.arg = best->key.arg;
+	wait->sampled = true;
 	return true;
 }
 
