@@ -182,9 +182,35 @@ kernels() {
 	passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1})) skipped=$((skipped + ${s:-0}))
 	[ "${f:-1}" = 0 ] || failures+=("kernels: ${f:-1}")
 }
+
+# Fuzzing and packing measure nothing: they run beside the unit tests, in a process of their own.
+beside=()
+start_beside() {
+	local part
+	wants unit || return
+	for part in fuzz packages; do
+		if wants "$part"; then beside+=("$part"); fi
+	done
+	[ "${#beside[@]}" = 0 ] || "$0" "${beside[@]}" >"$logs/beside" 2>&1 &
+}
+
+join_beside() {
+	local p f s
+	[ "${#beside[@]}" -gt 0 ] || return
+	wait
+	head -n -1 "$logs/beside"
+	mapfile -t -O "${#failures[@]}" failures < <(sed -n 's/^FAILED  //p' "$logs/beside")
+	read -r p f s < <(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' \
+		"$logs/beside")
+	passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1})) skipped=$((skipped + ${s:-0}))
+}
+
 took=()
-for part in format build bpf unit asan fuzz integration packages kernels; do
+start_beside
+for part in format build bpf unit asan fuzz packages integration kernels; do
 	wants "$part" || continue
+	[[ " ${beside[*]} " != *" $part "* ]] || continue
+	if [ "$part" = integration ]; then join_beside; fi
 	before=$SECONDS
 	"$part"
 	took+=("$(printf '%5d s  %s' "$((SECONDS - before))" "$part")")

@@ -57,7 +57,7 @@ def _chosen(variants):
     shares a load goes to the same rung."""
     params = variants[0].callspec.params
     load = next((str(params[key]) for key in ("load", "scenario", "probe") if key in params), None)
-    name = variants[0].module.__name__ + (load or variants[0].originalname)
+    name = load or variants[0].module.__name__ + variants[0].originalname
     rung = harness.BPF_RUNGS[zlib.crc32(name.encode()) % len(harness.BPF_RUNGS)]
     return next((item for item in variants if item.callspec.params["rung"] == rung), variants[0])
 
@@ -71,7 +71,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         params = item.callspec.params if hasattr(item, "callspec") else {}
         only = getattr(item.module, "FULL_ONLY", ())
-        if only is True or item.originalname in (only or ()) or params.get("repeat", 0) > 0:
+        names = {item.name, getattr(item, "originalname", None)}
+        if only is True or names & set(only or ()) or params.get("repeat", 0) > 0:
             left_out.add(item)
         elif params.get("rung") in harness.RUNGS:
             variants.setdefault(_without_rung(item), []).append(item)

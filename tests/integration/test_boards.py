@@ -12,6 +12,8 @@ import pytest
 import harness
 
 BOARDS = pathlib.Path("tests/fixtures/boards").resolve()
+FULL_ONLY = ("test_a_few_oc3_events_are_normal", "test_a_cpu_clock_that_jitters_is_not_held_back",
+             "test_a_loaded_clock_below_its_cap_is_not_locked", "test_the_mode_caps_the_dram_clock")
 
 
 class Board:

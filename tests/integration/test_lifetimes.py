@@ -9,8 +9,9 @@ NEAR = 0.95
 
 
 @pytest.mark.slow
-def test_every_short_thread_is_seen(shared, rung):
-    result = shared("churn", rung)
+@pytest.mark.parametrize("load", ("churn",))
+def test_every_short_thread_is_seen(shared, rung, load):
+    result = shared(load, rung)
     truth, report = result.truth["truth"], result.report
     makers = result.truth["args"]["makers"]
     assert truth["created"] == 20011

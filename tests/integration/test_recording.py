@@ -15,6 +15,8 @@ from harness import (FAKE_TEGRASTATS, LIMIT, PARTS, S, Load, Trace, background,
                      in_mounts, parse_report, run_tool, wait_for)
 
 FAILED, USAGE, NO_TARGET = 1, 2, 4
+# make bench has the cost too
+FULL_ONLY = ("test_recording_costs_little",)
 
 
 def query(path, sql):

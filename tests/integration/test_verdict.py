@@ -8,6 +8,7 @@ from harness import FAKE_TEGRASTATS, LAST_CPU, Load, Trace, trace_load
 
 # Three runs: each rung, and the one it chooses.
 RUNGS = ("btf", "tracepoint", "auto")
+FULL_ONLY = ("test_cpu_bound[auto]", "test_compute_bound[auto]", "test_cpu_starved_by_other_processes[auto]")
 
 
 TRIES = 3
