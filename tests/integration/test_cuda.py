@@ -27,7 +27,8 @@ COUNTS = ("sync_calls", "polls", "launches", "graph_launches", "copies", "copy_b
 WAITS_ONLY = ("events=0", "ctx=0", "polls=0", "htod=0", "dtoh=0", "copies=0", "launches=0",
               "graphs=0", "waits=0")
 
-FULL_ONLY = ("test_timeline_that_is_full_costs_the_sums_nothing",)
+FULL_ONLY = ("test_timeline_that_is_full_costs_the_sums_nothing",
+             "test_wait_under_way_at_the_end[btf-spinning]", "test_wait_under_way_at_the_end[tracepoint-spinning]")
 
 LONGEST_WAIT_NS = 2 * 2003000  # the other thread's kernel may be in front
 

@@ -9,6 +9,7 @@ from harness import FAKE_TEGRASTATS, background, parse_json, parse_report, run_t
 
 LOGS = os.path.join(os.environ.get("TEGRATRACE_CORPUS", "../shared/corpus"), "tegrastats/logs")
 LOG = os.path.join(LOGS, "orin-nano-8gb_r36_user_tensorrt-resnet18.log")
+FULL_ONLY = ("test_it_fails[die_after:0-died-0]", "test_it_fails[hang_after:0-silent-0]")
 
 
 def run_pipeline(folder, *options, scenario="cpu-bound", secs="1.5", mode="ok", **popen):

@@ -13,6 +13,7 @@ import pytest
 from harness import FAKE_TEGRASTATS, LIMIT, TEGRATRACE, background, in_mounts, parse_report, run_tool
 
 FAILED, USAGE = 1, 2
+FULL_ONLY = ("test_narrow_terminal", "test_spark_lines_need_utf8")
 
 
 def refuses(path, sleeper, prefix=()):

@@ -14,6 +14,7 @@ NEEDS_BPF = True
 CODE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "code")
 HZ = 99
 SIGMAS = 5
+FULL_ONLY = ("test_spinning_in_the_driver_is_not_work[stacks]",)
 
 
 def build(path, source, *flags):

@@ -14,7 +14,7 @@ ID = "5f3a" + "0123456789abcdef" * 3 + "fedcba987654"
 OTHER = "5f3b" + ID[4:]
 NAMES = ("docker-{}.scope", "docker/{}", "cri-containerd-{}.scope", "libpod-{}.scope",
          "kubepods.slice:cri-containerd:{}")
-FULL_ONLY = ("test_cgroup_and_all_below[1]",)
+FULL_ONLY = ("test_cgroup_and_all_below[1]", *(f"test_container_by_its_id[{name}-1]" for name in NAMES))
 
 
 def hierarchy(version):
