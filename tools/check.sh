@@ -196,16 +196,17 @@ start_beside() {
 
 join_beside() {
 	local p f s
-	[ "${#beside[@]}" -gt 0 ] || return
+	[ -z "$joined" ] && [ "${#beside[@]}" -gt 0 ] || return 0
 	wait
 	head -n -1 "$logs/beside"
 	mapfile -t -O "${#failures[@]}" failures < <(sed -n 's/^FAILED  //p' "$logs/beside")
 	read -r p f s < <(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' \
 		"$logs/beside")
 	passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1})) skipped=$((skipped + ${s:-0}))
+	joined=1
 }
 
-took=()
+took=() joined=
 start_beside
 for part in format build bpf unit asan fuzz packages integration kernels; do
 	wants "$part" || continue
@@ -215,6 +216,7 @@ for part in format build bpf unit asan fuzz packages integration kernels; do
 	"$part"
 	took+=("$(printf '%5d s  %s' "$((SECONDS - before))" "$part")")
 done
+join_beside
 printf '%s\n' "${took[@]}"
 [ "${#notes[@]}" = 0 ] || printf '%s\n' "${notes[@]}"
 for name in "${failures[@]}"; do
