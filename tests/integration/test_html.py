@@ -204,7 +204,7 @@ def test_build_takes_a_page_that_is_there(tmp_path):
 
 def test_binary_without_the_page(tmp_path):
     (tmp_path / "page.html").write_text("")
-    objects = [name for folder in ("src/*", "skel") for name in glob.glob(f"{harness.BUILD}/{folder}/*.o")
+    objects = [name for folder in ("src/*", "src/*/*", "skel") for name in glob.glob(f"{harness.BUILD}/{folder}/*.o")
                if not name.endswith(("/report/page.o", ".bpf.o"))]
     names = re.search(r"^LIBS := (.*)$", (root() / "Makefile").read_text(), re.M).group(1).split()
     if subprocess.run(["pkg-config", "--exists", "libmicrohttpd"], check=False).returncode == 0:
