@@ -77,18 +77,11 @@ void phases_judge(const struct session *session, const struct phases *phases,
 	}
 }
 
-static double gpu_of(const struct session *session, size_t from, size_t to)
-{
-	struct facts facts;
-
-	facts_gather_log(session, from, to, &facts);
-	return facts.gpu_busy;
-}
-
 void phases_gather_live(const struct session *session, struct facts *facts)
 {
 	const struct tegra_series *series = &session->series;
 	const struct phase *steady;
+	struct facts of_steady;
 
 	if (series->n < LIVE_SAMPLES || isnan(facts->gpu_busy))
 		return;
@@ -96,8 +89,8 @@ void phases_gather_live(const struct session *session, struct facts *facts)
 	if (facts->phases.steady < 0)
 		return;
 	steady = &facts->phases.phase[facts->phases.steady];
-	facts->steady_differs =
-		fabs(gpu_of(session, steady->from, steady->to) - gpu_of(session, 0, series->n));
+	facts_gather_log(session, steady->from, steady->to, &of_steady);
+	facts->steady_differs = fabs(of_steady.gpu_busy - facts->gpu_busy);
 }
 
 /* Without the threads' accounts of the phase only a filled GPU can be judged. */

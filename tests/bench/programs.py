@@ -73,7 +73,23 @@ def wait_attached(process, command):
         raise RuntimeError(f"{command[0]} ended with {process.returncode}")
 
 
-class Faults:
+class OneLoad:
+    """A workload that runs until it is stopped."""
+
+    def __init__(self, folder, name, *args):
+        self.load = bench.Load(folder, f"{WORKLOADS}/{name}", *args, "secs=600")
+        self.pid = self.load.pid
+
+    def __enter__(self):
+        self.load.__enter__()
+        self.load.go()
+        return self
+
+    def __exit__(self, *error):
+        self.load.__exit__(*error)
+
+
+class Faults(OneLoad):
     """Of anonymous memory, touched again and again."""
 
     title, event = "page fault", "fault"
@@ -85,17 +101,7 @@ class Faults:
     }
 
     def __init__(self, folder):
-        self.load = bench.Load(folder, f"{WORKLOADS}/fault_load", "copied=0", "cold=0", f"rounds={1 << 20}",
-                               f"file={folder}/data", "secs=600")
-        self.pid = self.load.pid
-
-    def __enter__(self):
-        self.load.__enter__()
-        self.load.go()
-        return self
-
-    def __exit__(self, *error):
-        self.load.__exit__(*error)
+        super().__init__(folder, "fault_load", "copied=0", "cold=0", f"rounds={1 << 20}", f"file={folder}/data")
 
     def books(self):
         """Faults and CPU ns of all of its threads."""
@@ -115,7 +121,7 @@ class Faults:
         return more_faults - faults, (more_ns - ns) / (more_faults - faults)
 
 
-class Samples:
+class Samples(OneLoad):
     """Of a thread that computes all the time: 99 a second."""
 
     title, event = "sample of a stack, 99 Hz", "sample"
@@ -128,16 +134,7 @@ class Samples:
     }
 
     def __init__(self, folder):
-        self.load = bench.Load(folder, f"{WORKLOADS}/hog", "n=1", "secs=600")
-        self.pid = self.load.pid
-
-    def __enter__(self):
-        self.load.__enter__()
-        self.load.go()
-        return self
-
-    def __exit__(self, *error):
-        self.load.__exit__(*error)
+        super().__init__(folder, "hog", "n=1")
 
     def measure(self):
         time.sleep(SECONDS)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "probe/rungs/skeleton.h"
 #include "probe/rungs/type_data.h"
 #include "sched_btf.skel.h"
 
@@ -35,12 +36,8 @@ static int btf_load(const struct rung_settings *settings, struct rung_objects *o
 		rung_explain_load(err, reason);
 		return err;
 	}
-	skel->rodata->follow_children = settings->follow_children;
-	skel->rodata->kernel_stacks = settings->kernel_stacks;
-	skel->rodata->user_stacks = settings->user_stacks;
-	skel->rodata->keep_timeline = rung_choose_timeline(skel->obj, settings->timeline_bytes);
+	SKELETON_CHOOSE(skel, settings, objects);
 	skel->rodata->thread_size = thread_size();
-	objects->interrupts = rung_choose_interrupts(skel->obj, settings->interrupts);
 	err = rung_size_maps(skel->obj, settings);
 	if (!err)
 		err = sched_btf__load(skel);
@@ -49,11 +46,8 @@ static int btf_load(const struct rung_settings *settings, struct rung_objects *o
 		sched_btf__destroy(skel);
 		return err;
 	}
-	objects->skeleton = skel;
+	SKELETON_KEEP(skel, objects);
 	objects->calls = true;
-	objects->object = skel->obj;
-	objects->window = (struct tt_window *)&skel->data->window;
-	objects->losses = (struct tt_losses *)&skel->bss->losses;
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "probe/procfs.h"
+#include "probe/rungs/skeleton.h"
 #include "probe/rungs/type_data.h"
 #include "raw_abi.h"
 #include "sched_raw.skel.h"
@@ -170,11 +171,7 @@ static int open_and_load(struct sched_raw *skel, const struct rung_settings *set
 {
 	int err;
 
-	skel->rodata->follow_children = settings->follow_children;
-	skel->rodata->kernel_stacks = settings->kernel_stacks;
-	skel->rodata->user_stacks = settings->user_stacks;
-	skel->rodata->keep_timeline = rung_choose_timeline(skel->obj, settings->timeline_bytes);
-	objects->interrupts = rung_choose_interrupts(skel->obj, settings->interrupts);
+	SKELETON_CHOOSE(skel, settings, objects);
 	err = rung_size_maps(skel->obj, settings);
 	if (!err)
 		err = sched_raw__load(skel);
@@ -213,11 +210,8 @@ static int raw_load(const struct rung_settings *settings, struct rung_objects *o
 		sched_raw__destroy(skel);
 		return err;
 	}
-	objects->skeleton = skel;
+	SKELETON_KEEP(skel, objects);
 	objects->calls = true;
-	objects->object = skel->obj;
-	objects->window = (struct tt_window *)&skel->data->window;
-	objects->losses = (struct tt_losses *)&skel->bss->losses;
 	return 0;
 }
 

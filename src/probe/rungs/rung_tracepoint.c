@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "probe/rungs/skeleton.h"
 #include "probe/rungs/user_regs.h"
 #include "probe/tracefs.h"
 #include "sched_tracepoint.skel.h"
@@ -113,11 +114,7 @@ static int tracepoint_load(const struct rung_settings *settings, struct rung_obj
 		rung_explain_load(err, reason);
 		goto out;
 	}
-	skel->rodata->follow_children = settings->follow_children;
-	skel->rodata->kernel_stacks = settings->kernel_stacks;
-	skel->rodata->user_stacks = settings->user_stacks;
-	skel->rodata->keep_timeline = rung_choose_timeline(skel->obj, settings->timeline_bytes);
-	objects->interrupts = rung_choose_interrupts(skel->obj, settings->interrupts);
+	SKELETON_CHOOSE(skel, settings, objects);
 	calls = find_registers(skel);
 	err = set_offsets(&tracefs, skel, objects->interrupts, reason);
 	if (err)
@@ -129,11 +126,8 @@ static int tracepoint_load(const struct rung_settings *settings, struct rung_obj
 		rung_explain_load(err, reason);
 		goto out;
 	}
-	objects->skeleton = skel;
+	SKELETON_KEEP(skel, objects);
 	objects->calls = calls;
-	objects->object = skel->obj;
-	objects->window = (struct tt_window *)&skel->data->window;
-	objects->losses = (struct tt_losses *)&skel->bss->losses;
 	skel = NULL;
 out:
 	sched_tracepoint__destroy(skel);
