@@ -8,24 +8,40 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int attach_one(struct cpu_events *events, const struct perf_event_attr *attr,
-		      const struct bpf_program *program, int cpu)
+#include "base/cpu_list.h"
+
+#define CPUS "/sys/devices/system/cpu/"
+
+static int attach_one(struct cpu_events *events, int cpu)
 {
-	struct perf_event_attr copy = *attr;
+	struct perf_event_attr copy = events->attr;
 	int fd = syscall(SYS_perf_event_open, &copy, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	struct bpf_link *link;
 
 	if (fd < 0)
 		return errno == ENODEV ? 0 : -errno;
-	link = bpf_program__attach_perf_event(program, fd);
+	link = bpf_program__attach_perf_event(events->program, fd);
 	if (!link) {
 		int err = -errno;
 
 		close(fd);
 		return err;
 	}
-	events->links[events->n++] = link;
+	events->links[cpu] = link;
 	return 0;
+}
+
+/* Numbers may have gaps, so the highest counts. */
+static int possible_cpus(void)
+{
+	bool possible[CPU_EVENTS_MAX];
+	int n = 0;
+
+	if (!cpu_list_read(CPUS "possible", possible, CPU_EVENTS_MAX))
+		return libbpf_num_possible_cpus();
+	for (int cpu = 0; cpu < CPU_EVENTS_MAX; cpu++)
+		n = possible[cpu] ? cpu + 1 : n;
+	return n;
 }
 
 static void explain(int err, char reason[CPU_EVENTS_REASON_LEN])
@@ -53,18 +69,20 @@ static void explain(int err, char reason[CPU_EVENTS_REASON_LEN])
 int cpu_events_attach(struct cpu_events *events, const struct perf_event_attr *attr,
 		      const struct bpf_program *program, char reason[CPU_EVENTS_REASON_LEN])
 {
-	int cpus = libbpf_num_possible_cpus(), err = 0;
+	int cpus = possible_cpus(), err = cpus < 1 ? -ENODEV : 0;
+	bool any = false;
 
-	*events = (struct cpu_events){0};
-	if (cpus < 1)
-		err = -ENODEV;
+	*events = (struct cpu_events){.attr = *attr, .program = program};
 	if (!err)
 		events->links = calloc(cpus, sizeof(struct bpf_link *));
 	if (!err && !events->links)
 		err = -ENOMEM;
-	for (int cpu = 0; cpu < cpus && !err; cpu++)
-		err = attach_one(events, attr, program, cpu);
-	if (!err && !events->n)
+	events->ncpus = err ? 0 : cpus;
+	for (int cpu = 0; cpu < events->ncpus && !err; cpu++) {
+		err = attach_one(events, cpu);
+		any |= events->links[cpu] != NULL;
+	}
+	if (!err && !any)
 		err = -ENODEV;
 	if (err) {
 		explain(err, reason);
@@ -73,10 +91,31 @@ int cpu_events_attach(struct cpu_events *events, const struct perf_event_attr *a
 	return err;
 }
 
+int cpu_events_follow(struct cpu_events *events)
+{
+	bool online[CPU_EVENTS_MAX];
+	int err = 0;
+
+	if (!cpu_list_read(CPUS "online", online, CPU_EVENTS_MAX))
+		return 0;
+	for (int cpu = 0; cpu < events->ncpus && cpu < CPU_EVENTS_MAX; cpu++) {
+		int one = 0;
+
+		if (online[cpu] && !events->links[cpu]) {
+			one = attach_one(events, cpu);
+		} else if (!online[cpu] && events->links[cpu]) {
+			bpf_link__destroy(events->links[cpu]);
+			events->links[cpu] = NULL;
+		}
+		err = one ? one : err;
+	}
+	return err;
+}
+
 void cpu_events_detach(struct cpu_events *events)
 {
-	for (int i = 0; i < events->n; i++)
-		bpf_link__destroy(events->links[i]);
+	for (int cpu = 0; cpu < events->ncpus; cpu++)
+		bpf_link__destroy(events->links[cpu]);
 	free(events->links);
 	*events = (struct cpu_events){0};
 }

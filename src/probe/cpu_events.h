@@ -7,16 +7,30 @@
 #include <linux/perf_event.h>
 #include <stddef.h>
 
+/* Zeroed: attached nowhere. */
 struct cpu_events {
-	struct bpf_link **links;
-	int n;
+	struct bpf_link **links; /* by CPU; NULL where there is none */
+	int ncpus;
+	struct perf_event_attr attr;
+	const struct bpf_program *program;
 };
 
+#define CPU_EVENTS_MAX	      4096 /* CPUs that are followed; more than any kernel is made for */
 #define CPU_EVENTS_REASON_LEN 160
 
-/* Returns 0, or -errno with a reason and nothing attached. A CPU that is offline has no event. */
+/*
+ * Returns 0, or -errno with a reason and nothing attached. `program` must outlive the events. A CPU that
+ * is offline has no event.
+ */
 int cpu_events_attach(struct cpu_events *events, const struct perf_event_attr *attr,
 		      const struct bpf_program *program, char reason[CPU_EVENTS_REASON_LEN]);
+
+/*
+ * Attaches to CPUs that came online since, and lets go of those that went: an event does not live again
+ * with its CPU. What a CPU does before it is found online is not seen. Returns 0, or -errno of the
+ * last CPU that failed; it is tried again the next time.
+ */
+int cpu_events_follow(struct cpu_events *events);
 void cpu_events_detach(struct cpu_events *events);
 
 #endif

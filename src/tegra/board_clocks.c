@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* CPU, GPU and EMC: clocks now, allowed, possible. Which path a release has: see sysfs_clocks.c. */
-#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu_list.h"
 #include "base/text.h"
 #include "tegra/board_parts.h"
 #include "tegra/sysfs.h"
@@ -30,32 +30,12 @@ static double read_hz(const char *dir, const char *file)
 	return read_mhz(1e6, dir, file);
 }
 
-/* "0-3,6" */
 static bool read_cpu_list(const char *path, bool set[CPUS_MAX])
 {
-	char text[512], *at = text, *end;
+	char text[CPU_LIST_TEXT];
 
-	memset(set, 0, CPUS_MAX * sizeof(*set));
-	if (sysfs_read_text(text, sizeof(text), "%s", path) <= 0)
-		return false;
-	for (;; at = end + 1) {
-		unsigned long first, last;
-
-		if (!isdigit((unsigned char)*at))
-			return false;
-		first = last = strtoul(at, &end, 10);
-		if (*end == '-') {
-			if (!isdigit((unsigned char)end[1]))
-				return false;
-			last = strtoul(end + 1, &end, 10);
-		}
-		for (unsigned long cpu = first; cpu <= last && cpu < CPUS_MAX; cpu++)
-			set[cpu] = true;
-		if (!*end)
-			return true;
-		if (*end != ',')
-			return false;
-	}
+	return sysfs_read_text(text, sizeof(text), "%s", path) > 0 &&
+	       cpu_list_parse(text, set, CPUS_MAX);
 }
 
 static int count(const bool set[CPUS_MAX])

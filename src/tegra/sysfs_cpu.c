@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cpu_list.h"
+
 #define KHZ_MAX	       20000000
 #define LOAD_TICKS_MIN 10
 #define STAT_SIZE      16384 /* the cpu lines of 64 cores, counters of 20 digits left out */
@@ -18,35 +20,12 @@
 #define LFB_KB_MAX     4096 /* tegrastats counts no larger blocks */
 #define ORDERS_MAX     20
 
-/* "0-3,5"; false when it is no such list. */
-static bool parse_cpu_list(const char *list, bool set[TEGRA_CORES_MAX])
-{
-	const char *p = list;
-
-	memset(set, 0, TEGRA_CORES_MAX * sizeof(*set));
-	while (*p) {
-		char *end;
-		unsigned long first, last;
-
-		if (*p < '0' || *p > '9')
-			return false;
-		first = last = strtoul(p, &end, 10);
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		if (*end && *end != ',' && *end != '\n')
-			return false;
-		for (unsigned long cpu = first; cpu <= last && cpu < TEGRA_CORES_MAX; cpu++)
-			set[cpu] = true;
-		p = *end ? end + 1 : end;
-	}
-	return p != list;
-}
-
 static bool read_cpu_list(const struct sysfs_file *file, bool set[TEGRA_CORES_MAX])
 {
-	char text[256];
+	char text[CPU_LIST_TEXT];
 
-	return sysfs_file_text(file, text, sizeof(text)) > 0 && parse_cpu_list(text, set);
+	return sysfs_file_text(file, text, sizeof(text)) > 0 &&
+	       cpu_list_parse(text, set, TEGRA_CORES_MAX);
 }
 
 /*
@@ -145,7 +124,7 @@ static uint32_t count_cores(const struct sysfs_cpus *cpus)
 	uint32_t count = 0;
 
 	if (sysfs_read_text(text, sizeof(text), "/sys/devices/system/cpu/present") > 0 &&
-	    parse_cpu_list(text, set)) {
+	    cpu_list_parse(text, set, TEGRA_CORES_MAX)) {
 		for (uint32_t i = 0; i < TEGRA_CORES_MAX; i++)
 			count = set[i] ? i + 1 : count;
 		return count;

@@ -23,9 +23,8 @@
 
 #include "base/msg.h"
 #include "probe/rungs/perf_account.h"
-#include "probe/rungs/perf_cpu.h"
+#include "probe/rungs/perf_cpus.h"
 #include "probe/rungs/perf_walk.h"
-#include "base/text_file.h"
 #include "probe/tracefs.h"
 
 /* An event is in its ring when it is older than this, however its CPU was held up. */
@@ -40,20 +39,13 @@
 #define RING_MIN_BYTES (256u << 10)
 #define RING_MAX_BYTES (4u << 20)
 
-#define ONLINE "/sys/devices/system/cpu/online"
-
 struct perf_rung {
 	struct event_formats formats;
-	struct perf_cpu_settings settings;
 	char scratch[PERF_RECORD_MAX];
-	struct perf_cpu *cpus; /* room for all that there can be */
-	int ncpus, max_cpus;
+	struct perf_cpus cpus;
 	struct event_merge merge;
-	struct event_source **sources;
-	struct pollfd *polls;
 	struct records *records;
 	struct walk_list walked;
-	char online[256];
 	int stop_fd;
 	bool running;
 	pthread_t reader;
@@ -87,71 +79,13 @@ static size_t ring_bytes(int cpus)
 	return bytes;
 }
 
-static bool has_cpu(const struct perf_rung *rung, int number)
-{
-	for (int i = 0; i < rung->ncpus; i++) {
-		if (rung->cpus[i].cpu == number)
-			return true;
-	}
-	return false;
-}
-
-/* "0-3,6" */
-static bool is_listed(const char *list, int number)
-{
-	int first, last, used;
-
-	for (; sscanf(list, "%d%n", &first, &used) == 1; list += used + (list[used] == ',')) {
-		last = first;
-		if (list[used] == '-') {
-			list += used + 1;
-			if (sscanf(list, "%d%n", &last, &used) != 1)
-				return false;
-		}
-		if (number >= first && number <= last)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Opens what is online (rung->online) and not open. Returns 0, or -errno with the event that failed.
- */
-static int open_cpus(struct perf_rung *rung, const char **what)
-{
-	for (int number = 0; number < rung->max_cpus; number++) {
-		struct perf_cpu *cpu = &rung->cpus[rung->ncpus];
-		int err;
-
-		if (has_cpu(rung, number) || !is_listed(rung->online, number))
-			continue;
-		err = perf_cpu_open(cpu, number, &rung->settings, what);
-		if (err)
-			perf_cpu_close(cpu);
-		if (err == -ENODEV)
-			continue;
-		if (err)
-			return err;
-		rung->merge.sources[rung->merge.n++] = &cpu->events.source;
-		if (cpu->stacks.pages)
-			rung->merge.sources[rung->merge.n++] = &cpu->stacks.source;
-		rung->polls[1 + rung->ncpus++] =
-			(struct pollfd){.fd = cpu->fds[EVENT_SWITCH], .events = POLLIN};
-	}
-	return rung->ncpus ? 0 : -ENODEV;
-}
-
 static void perf_destroy(struct rung_objects *objects)
 {
 	struct perf_rung *rung = objects->skeleton;
 
-	for (int i = 0; i < rung->ncpus; i++)
-		perf_cpu_close(&rung->cpus[i]);
+	perf_cpus_close(&rung->cpus);
 	if (rung->stop_fd >= 0)
 		close(rung->stop_fd);
-	free(rung->cpus);
-	free(rung->merge.sources);
-	free(rung->polls);
 	free(rung);
 }
 
@@ -193,53 +127,42 @@ static int read_formats(struct perf_rung *rung, bool *interrupts, char reason[RU
 	return err;
 }
 
-static struct perf_rung *new_rung(void)
+/* The rings to merge are those of the CPUs that are open. */
+static void merge_open(struct perf_rung *rung)
 {
-	struct perf_rung *rung = calloc(1, sizeof(*rung));
-	long configured = sysconf(_SC_NPROCESSORS_CONF);
-
-	if (!rung)
-		return NULL;
-	/* ids may have gaps */
-	rung->max_cpus = configured > TT_MAX_CPUS / 2 ? TT_MAX_CPUS : 2 * (int)configured + 8;
-	rung->cpus = calloc(rung->max_cpus + 1, sizeof(*rung->cpus));
-	rung->merge.sources = calloc(2 * rung->max_cpus, sizeof(*rung->merge.sources));
-	rung->polls = calloc(1 + rung->max_cpus, sizeof(*rung->polls));
-	rung->stop_fd = eventfd(0, EFD_CLOEXEC);
-	return rung;
+	rung->merge.sources = rung->cpus.sources;
+	rung->merge.n = rung->cpus.nsources;
 }
 
 static int perf_load(const struct rung_settings *settings, struct rung_objects *objects,
 		     char reason[RUNG_REASON_LEN])
 {
-	struct perf_rung *rung = new_rung();
+	struct perf_rung *rung = calloc(1, sizeof(*rung));
 	const char *what = "";
 	int err;
 
 	if (!rung)
 		return -ENOMEM;
 	objects->skeleton = rung;
-	if (!rung->cpus || !rung->merge.sources || !rung->polls || rung->stop_fd < 0)
-		return -ENOMEM;
+	rung->stop_fd = eventfd(0, EFD_CLOEXEC);
+	if (rung->stop_fd < 0)
+		return -errno;
 	objects->interrupts = settings->interrupts;
 	err = read_formats(rung, &objects->interrupts, reason);
 	if (err)
 		return err;
 	rung_raise_file_limit(); /* fourteen descriptors a CPU */
 	rung->records = settings->records;
-	rung->settings = (struct perf_cpu_settings){
+	rung->cpus.settings = (struct perf_cpu_settings){
 		.formats = &rung->formats,
 		.ring_bytes = ring_bytes((int)sysconf(_SC_NPROCESSORS_ONLN)),
 		.stacks = settings->kernel_stacks,
 		.scratch = rung->scratch,
 	};
 	rung->merge.formats = &rung->formats;
-	rung->polls[0] = (struct pollfd){.fd = rung->stop_fd, .events = POLLIN};
-	if (text_file_read(rung->online, sizeof(rung->online), ONLINE) <= 0) {
-		snprintf(reason, RUNG_REASON_LEN, "cannot read %s", ONLINE);
-		return -ENOENT;
-	}
-	err = open_cpus(rung, &what);
+	rung->cpus.polls[0] = (struct pollfd){.fd = rung->stop_fd, .events = POLLIN};
+	err = perf_cpus_open(&rung->cpus, &what);
+	merge_open(rung);
 	if (err) {
 		explain_open(err, what, reason);
 		return err;
@@ -253,19 +176,23 @@ static int perf_load(const struct rung_settings *settings, struct rung_objects *
 /* Hands the rings back to the kernel as far as they are read. */
 static void return_space(struct perf_rung *rung)
 {
-	for (int i = 0; i < rung->ncpus; i++) {
-		perf_buffer_end(&rung->cpus[i].events);
-		if (rung->cpus[i].stacks.pages)
-			perf_buffer_end(&rung->cpus[i].stacks);
+	for (int i = 0; i < rung->cpus.n; i++) {
+		struct perf_cpu *cpu = rung->cpus.open[i];
+
+		perf_buffer_end(&cpu->events);
+		if (cpu->stacks.pages)
+			perf_buffer_end(&cpu->stacks);
 	}
 }
 
 static void look_at_heads(struct perf_rung *rung)
 {
-	for (int i = 0; i < rung->ncpus; i++) {
-		perf_buffer_begin(&rung->cpus[i].events);
-		if (rung->cpus[i].stacks.pages)
-			perf_buffer_begin(&rung->cpus[i].stacks);
+	for (int i = 0; i < rung->cpus.n; i++) {
+		struct perf_cpu *cpu = rung->cpus.open[i];
+
+		perf_buffer_begin(&cpu->events);
+		if (cpu->stacks.pages)
+			perf_buffer_begin(&cpu->stacks);
 	}
 }
 
@@ -303,11 +230,12 @@ static void walk_others(struct perf_rung *rung)
 		return;
 	rung->walked = list;
 	walk_filter(&list, filter);
-	for (int i = 0; i < rung->ncpus; i++) {
-		int err = perf_cpu_walk(&rung->cpus[i], &rung->formats, list.n ? filter : NULL);
+	for (int i = 0; i < rung->cpus.n; i++) {
+		struct perf_cpu *cpu = rung->cpus.open[i];
+		int err = perf_cpu_walk(cpu, &rung->formats, list.n ? filter : NULL);
 
 		if (err)
-			msg_debug("callchains of CPU %d: %s", rung->cpus[i].cpu, strerror(-err));
+			msg_debug("callchains of CPU %d: %s", cpu->cpu, strerror(-err));
 	}
 }
 
@@ -315,23 +243,21 @@ static void walk_others(struct perf_rung *rung)
 static void follow_hotplug(struct perf_rung *rung)
 {
 	struct trace_event lost = {.kind = EVENT_LOST, .until_ns = UINT64_MAX};
-	char online[sizeof(rung->online)];
-	int before = rung->ncpus;
-	const char *what;
+	int first;
 
-	if (text_file_read(online, sizeof(online), ONLINE) <= 0 || !strcmp(online, rung->online))
+	if (!perf_cpus_follow(&rung->cpus, &first))
 		return;
-	memcpy(rung->online, online, sizeof(online));
-	open_cpus(rung, &what);
-	if (rung->ncpus == before)
-		return;
-	for (int i = before; i < rung->ncpus; i++)
-		perf_cpu_enable(&rung->cpus[i]);
+	merge_open(rung);
+	rung->walked.n = -1; /* the callchains of new ones are still to be asked for */
 	lost.time_ns = rung->checked_ns > rung->handled_ns ? rung->checked_ns : rung->handled_ns;
-	pthread_mutex_lock(&rung->records->lock);
-	perf_account_event(&lost);
-	perf_account_found(now_ns());
-	pthread_mutex_unlock(&rung->records->lock);
+	for (int i = first; i < rung->cpus.n; i++) {
+		perf_cpu_enable(rung->cpus.open[i]);
+		lost.cpu = (__u16)rung->cpus.open[i]->cpu;
+		pthread_mutex_lock(&rung->records->lock);
+		perf_account_event(&lost);
+		perf_account_found(now_ns());
+		pthread_mutex_unlock(&rung->records->lock);
+	}
 }
 
 static void check(struct perf_rung *rung, uint64_t now)
@@ -365,8 +291,8 @@ static void *read_rings(void *ctx)
 	for (;;) {
 		uint64_t now;
 
-		poll(rung->polls, (nfds_t)(1 + rung->ncpus), READ_MS);
-		if (rung->polls[0].revents)
+		poll(rung->cpus.polls, (nfds_t)(1 + rung->cpus.n), READ_MS);
+		if (rung->cpus.polls[0].revents)
 			return NULL;
 		now = now_ns();
 		handle_events(rung, now - SETTLED_NS);
@@ -379,8 +305,8 @@ static int perf_attach(struct rung_objects *objects, char reason[RUNG_REASON_LEN
 	struct perf_rung *rung = objects->skeleton;
 	int err;
 
-	for (int i = 0; i < rung->ncpus; i++)
-		perf_cpu_enable(&rung->cpus[i]);
+	for (int i = 0; i < rung->cpus.n; i++)
+		perf_cpu_enable(rung->cpus.open[i]);
 	err = pthread_create(&rung->reader, NULL, read_rings, rung);
 	rung->running = !err;
 	if (err)
@@ -394,8 +320,8 @@ static void perf_detach(struct rung_objects *objects)
 	struct perf_rung *rung = objects->skeleton;
 	uint64_t one = 1;
 
-	for (int i = 0; i < rung->ncpus; i++)
-		perf_cpu_disable(&rung->cpus[i]);
+	for (int i = 0; i < rung->cpus.n; i++)
+		perf_cpu_disable(rung->cpus.open[i]);
 	if (!rung->running)
 		return;
 	if (write(rung->stop_fd, &one, sizeof(one)) != sizeof(one))

@@ -302,12 +302,24 @@ static void read_all_rss(struct faults *faults)
 	}
 }
 
+static void follow_cpus(struct faults *faults)
+{
+	int minor = cpu_events_follow(&faults->minor_events);
+	int major = cpu_events_follow(&faults->major_events);
+
+	if (minor || major)
+		msg_debug("no page faults of a CPU that came online: %s",
+			  strerror(minor ? -minor : -major));
+}
+
 void faults_tick(struct faults *faults, int64_t now_ns)
 {
 	int err = faults ? flip_tick(&faults->flip, take, faults) : 0;
 
 	if (err)
 		msg_debug("cannot read the page faults: %s", strerror(-err));
+	if (faults)
+		follow_cpus(faults);
 	if (!faults || now_ns < faults->point_ns + faults->series->interval_ns)
 		return;
 	faults->point_ns += faults->series->interval_ns;

@@ -145,6 +145,9 @@ void samples_tick(struct samples *samples)
 
 	if (err)
 		msg_debug("cannot read the on-CPU samples: %s", strerror(-err));
+	err = samples ? cpu_events_follow(&samples->events) : 0;
+	if (err)
+		msg_debug("no on-CPU samples of a CPU that came online: %s", strerror(-err));
 }
 
 void samples_stop(struct samples *samples)
