@@ -41,7 +41,7 @@ LIVE_LIBS := $(shell $(PKG_CONFIG) --exists libmicrohttpd && echo libmicrohttpd)
 WARN     := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
 CFLAGS   ?= -O2 -g
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Isrc -I. -Ibpf -I$(BUILD) $(WARN) $(SAN) \
-	$(shell $(PKG_CONFIG) --cflags $(LIBS) $(LIVE_LIBS) 2>/dev/null) -DSCHEMA_PATH='"src/report/schema.json"' \
+	$(shell $(PKG_CONFIG) --cflags $(LIBS) $(LIVE_LIBS) 2>/dev/null) -DSCHEMA_PATH='"src/report/json/schema.json"' \
 	-DPAGE_PATH='"$(PAGE)"' $(LIVE_LIBS:%=-DTEGRATRACE_LIVE)
 LDLIBS   := $(shell $(PKG_CONFIG) --libs $(LIBS) $(LIVE_LIBS) 2>/dev/null) -liberty -lm
 # v2: the arm64 JIT has no atomic with a result before 5.18
@@ -53,7 +53,7 @@ RUNGS    := sched_btf sched_raw sched_tracepoint block_tracepoint sampler fault_
 SKELS    := $(RUNGS:%=$(BUILD)/%.skel.h)
 # In a source archive (make dist) they are ready: no clang or bpftool is needed.
 READY_SKELS := $(wildcard bpf/skel)
-# Generated from src/report/perfetto.proto.
+# Generated from src/report/trace/perfetto.proto.
 PROTO    := $(BUILD)/skel/perfetto.pb-c
 GENERATED := $(SKELS) $(BUILD)/build_version.h $(PROTO).h
 SRCS     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
@@ -125,7 +125,7 @@ $(BUILD)/build_version.h: FORCE
 		echo '#define TEGRATRACE_VERSION "$(VERSION)"' > $@
 
 ifeq ($(READY_SKELS),)
-$(PROTO).c $(PROTO).h &: src/report/perfetto.proto
+$(PROTO).c $(PROTO).h &: src/report/trace/perfetto.proto
 	$(call msg,PROTO,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $(<F)
@@ -144,9 +144,9 @@ $(BUILD)/%.o: %.c | $(GENERATED)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/src/report/schema.o: src/report/schema.json
+$(BUILD)/src/report/json/schema.o: src/report/json/schema.json
 
-$(BUILD)/src/report/page.o: $(PAGE)
+$(BUILD)/src/report/html/page.o: $(PAGE)
 
 # An empty page is tried again: npm, or the network, may be there now.
 $(PAGE): $(wildcard src/report/page/*.*) tools/build-page.sh $(if $(shell test -s $(PAGE) || echo FORCE),FORCE)

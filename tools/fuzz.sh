@@ -14,7 +14,7 @@ if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n); int LLVMFuzzerTest
 fi
 sources=$(ls src/tegra/line*.c src/tegra/reader.c src/tegra/rows.c src/tegra/writers.c \
 	src/tegra/sample_json.c src/tegra/summary.c src/tegra/clock_state.c src/tegra/board_conf.c \
-	src/report/csv.c src/session/[!r]*.c src/base/text.c src/base/text_file.c src/probe/tracefs.c)
+	src/report/csv/csv.c src/session/[!r]*.c src/base/text.c src/base/text_file.c src/probe/tracefs.c)
 for target in fuzz_reader fuzz_text; do
 	# shellcheck disable=SC2086
 	clang -std=gnu11 -D_GNU_SOURCE -g -O1 -Isrc -I. -fsanitize=fuzzer,address,undefined \
@@ -22,9 +22,9 @@ for target in fuzz_reader fuzz_text; do
 		-o "$out/$target"
 done
 # shellcheck disable=SC2046
-clang -std=gnu11 -D_GNU_SOURCE -g -O1 -Isrc -I. -Itests -Ibpf -DSCHEMA_PATH='"src/report/schema.json"' \
+clang -std=gnu11 -D_GNU_SOURCE -g -O1 -Isrc -I. -Itests -Ibpf -DSCHEMA_PATH='"src/report/json/schema.json"' \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined tests/fuzz/fuzz_recording.c \
-	$(ls src/session/*.c src/diagnose/*.c $(ls src/report/*.c src/base/*.c | grep -v -e perfetto -e html -e hash_table) src/tegra/modules*.c src/tegra/lag.c src/tegra/line*.c) \
+	$(ls src/session/*.c src/diagnose/*.c $(ls src/report/*.c src/report/*/*.c src/base/*.c | grep -v -e perfetto -e html -e hash_table) src/tegra/modules*.c src/tegra/lag.c src/tegra/line*.c) \
 	-ljansson -lsqlite3 -lm -lpthread -o "$out/fuzz_recording"
 lines=${TEGRATRACE_CORPUS:-../shared/corpus}/tegrastats
 if [ -d "$lines" ]; then

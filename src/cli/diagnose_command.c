@@ -12,7 +12,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/workload_options.h"
-#include "report/csv.h"
+#include "report/csv/csv.h"
 #include "tegra/log.h"
 #include "tegra/sample_json.h"
 

@@ -10,7 +10,7 @@
 #include "cli/doctor.h"
 #include "cli/options.h"
 #include "probe/machine/kernel_needs.h"
-#include "report/lines.h"
+#include "report/text/lines.h"
 
 /* What helps most comes first. */
 static const struct remedy {

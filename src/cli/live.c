@@ -19,9 +19,9 @@
 #include "base/text.h"
 #include "cli/live_log.h"
 #include "cli/options.h"
-#include "report/html.h"
-#include "report/json_series.h"
-#include "report/page.h"
+#include "report/html/html.h"
+#include "report/json/json_series.h"
+#include "report/html/page.h"
 
 #define PERIOD_NS	1000000000LL
 #define VIEWERS		16

@@ -13,7 +13,7 @@
 #include "cli/roofline_command.h"
 #include "cli/run.h"
 #include "cli/run_command.h"
-#include "report/schema.h"
+#include "report/json/schema.h"
 
 /* Subcommands with options of their own. */
 static const struct {

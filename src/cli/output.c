@@ -10,10 +10,10 @@
 
 #include "base/msg.h"
 #include "cli/options.h"
-#include "report/html.h"
+#include "report/html/html.h"
 #include "report/output.h"
-#include "report/png.h"
-#include "report/text.h"
+#include "report/png/png.h"
+#include "report/text/text.h"
 
 static int cannot_write(const char *path)
 {

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "base/msg.h"
-#include "report/csv_session.h"
-#include "report/flamegraph.h"
-#include "report/folded.h"
-#include "report/chrome.h"
-#include "report/html.h"
-#include "report/json.h"
-#include "report/png.h"
-#include "report/perfetto.h"
+#include "report/csv/csv_session.h"
+#include "report/flame/flamegraph.h"
+#include "report/flame/folded.h"
+#include "report/trace/chrome.h"
+#include "report/html/html.h"
+#include "report/json/json.h"
+#include "report/png/png.h"
+#include "report/trace/perfetto.h"
 
 static int write_folded(FILE *out, const struct session *session, const struct verdict *verdict)
 {

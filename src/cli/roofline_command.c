@@ -16,7 +16,7 @@
 #include "cli/workload_options.h"
 #include "diagnose/models.h"
 #include "diagnose/roofline.h"
-#include "report/lines.h"
+#include "report/text/lines.h"
 #include "tegra/modules.h"
 
 #define MAX_LINES 25

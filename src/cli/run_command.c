@@ -15,9 +15,9 @@
 #include "cli/output.h"
 #include "cli/run_series.h"
 #include "diagnose/checklist.h"
-#include "report/html.h"
-#include "report/schema.h"
-#include "report/text_repeats.h"
+#include "report/html/html.h"
+#include "report/json/schema.h"
+#include "report/text/text_repeats.h"
 #include "session/recording.h"
 
 #define WARMUPS_MAX 1000

@@ -12,7 +12,7 @@
 #include "base/msg.h"
 #include "base/text.h"
 #include "cli/output.h"
-#include "report/html.h"
+#include "report/html/html.h"
 
 #define SAME_SECOND 99
 

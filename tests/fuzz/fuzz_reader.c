@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/csv.h"
+#include "report/csv/csv.h"
 #include "tegra/reader.h"
 #include "tegra/sample_json.h"
 #include "tegra/summary.h"

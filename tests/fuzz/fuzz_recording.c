@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "report/chrome.h"
-#include "report/json.h"
-#include "report/json_series.h"
-#include "report/text.h"
+#include "report/trace/chrome.h"
+#include "report/json/json.h"
+#include "report/json/json_series.h"
+#include "report/text/text.h"
 #include "session/recording.h"
 #include "unit/recorded_session.h"
 

@@ -205,13 +205,13 @@ def test_build_takes_a_page_that_is_there(tmp_path):
 def test_binary_without_the_page(tmp_path):
     (tmp_path / "page.html").write_text("")
     objects = [name for folder in ("src/*", "src/*/*", "skel") for name in glob.glob(f"{harness.BUILD}/{folder}/*.o")
-               if not name.endswith(("/report/page.o", ".bpf.o"))]
+               if not name.endswith(("/report/html/page.o", ".bpf.o"))]
     names = re.search(r"^LIBS := (.*)$", (root() / "Makefile").read_text(), re.M).group(1).split()
     if subprocess.run(["pkg-config", "--exists", "libmicrohttpd"], check=False).returncode == 0:
         names.append("libmicrohttpd")
     libs = subprocess.run(["pkg-config", "--libs", *names], check=True, capture_output=True, text=True).stdout.split()
     subprocess.run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", f"-I{root()}/src", f'-DPAGE_PATH="{tmp_path}/page.html"', "-o", tmp_path / "tool",
-                    f"{root()}/src/report/page.c", *objects, *libs, "-liberty", "-lm"],
+                    f"{root()}/src/report/html/page.c", *objects, *libs, "-liberty", "-lm"],
                    check=True, timeout=harness.LIMIT)
     (tmp_path / "log").write_text(LOG_LINE.format(**QUIET) * 400)
     result = harness.run_tool("diagnose", "--html", tmp_path / "page", tmp_path / "log", program=tmp_path / "tool")

@@ -21,9 +21,9 @@
 #include <wctype.h>
 
 #include "base/text.h"
-#include "report/json.h"
-#include "report/schema.h"
-#include "report/text.h"
+#include "report/json/json.h"
+#include "report/json/schema.h"
+#include "report/text/text.h"
 #include "session/session.h"
 
 #define MS	INT64_C(1000000)

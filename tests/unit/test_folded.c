@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/frame.h"
-#include "report/folded.h"
+#include "report/flame/folded.h"
 
 static void escapes(void **state)
 {

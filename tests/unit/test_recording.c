@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/chrome.h"
-#include "report/json.h"
-#include "report/perfetto.h"
-#include "report/text.h"
+#include "report/trace/chrome.h"
+#include "report/json/json.h"
+#include "report/trace/perfetto.h"
+#include "report/text/text.h"
 #include "session/recording.h"
 #include "session/recording_tables.h"
 #include "unit/recorded_session.h"

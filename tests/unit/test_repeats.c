@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "diagnose/repeats.h"
-#include "report/text_repeats.h"
+#include "report/text/text_repeats.h"
 
 static struct repeat_run whole(double time_s, enum verdict_class class, double confidence)
 {

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/json_series.h"
+#include "report/json/json_series.h"
 #include "session/session.h"
 
 /*

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/trace.h"
+#include "report/trace/trace.h"
 
 #define PID 7
 

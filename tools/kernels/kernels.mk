@@ -48,9 +48,9 @@ $(STATIC)/$(1)/perfetto.pb-c.o: $(PROTO).c | $(PROTO).h
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$(2)-gcc $$(STATIC_CFLAGS) -MMD -MP -c $$< -o $$@
 
-$(STATIC)/$(1)/src/report/schema.o: src/report/schema.json
+$(STATIC)/$(1)/src/report/json/schema.o: src/report/json/schema.json
 
-$(STATIC)/$(1)/src/report/page.o: $(PAGE)
+$(STATIC)/$(1)/src/report/html/page.o: $(PAGE)
 
 $(STATIC)/tegratrace-$(1): $(SRCS:%.c=$(STATIC)/$(1)/%.o) $(STATIC)/$(1)/perfetto.pb-c.o \
 		$(STATIC)/$(1)/tools/kernels/no_dlopen.o
