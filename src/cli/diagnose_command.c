@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "cli/option_value.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/workload_options.h"
@@ -63,7 +64,6 @@ static const struct argp_option entries[] = {
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct settings *settings = state->input;
-	char *end;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -94,9 +94,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		settings->verbose = true;
 		return 0;
 	case KEY_INTERVAL:
-		settings->interval_ms = strtod(arg, &end);
-		if (end == arg || *end || !(settings->interval_ms > 0))
-			argp_error(state, "--interval must be milliseconds above 0, not '%s'", arg);
+		settings->interval_ms =
+			option_above_0(state, "--interval", "milliseconds", arg, 1e9);
 		return 0;
 	case ARGP_KEY_ARGS:
 		settings->logs = &state->argv[state->next];

@@ -12,6 +12,7 @@
 #include "base/msg.h"
 #include "base/text.h"
 #include "cli/clocks.h"
+#include "cli/option_value.h"
 #include "cli/options.h"
 #include "probe/tracer.h"
 #include "tegra/board.h"
@@ -46,8 +47,6 @@ static const struct argp_option entries[] = {
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct settings *settings = state->input;
-	char *end;
-	long ms;
 
 	switch (key) {
 	case KEY_JSON:
@@ -60,10 +59,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		settings->source.log = arg;
 		return 0;
 	case KEY_INTERVAL:
-		ms = strtol(arg, &end, 10);
-		if (end == arg || *end || ms < 1 || ms > 60000)
-			argp_error(state, "--interval must be a whole number from 1 to 60000");
-		settings->source.interval_ms = (int)ms;
+		settings->source.interval_ms =
+			(int)option_whole(state, "--interval", arg, 1, 60000);
 		return 0;
 	case KEY_BTF:
 		settings->btf = arg;

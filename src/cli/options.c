@@ -3,7 +3,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include "base/msg.h"
 #include "base/text.h"
 #include "cli/live.h"
+#include "cli/option_value.h"
 #include "cli/probes.h"
 #include "cli/version.h"
 #include "cli/workload_options.h"
@@ -141,28 +141,9 @@ static const struct argp_option entries[] = {
 	{0},
 };
 
-static long parse_number(struct argp_state *state, const char *text, long min, long max,
-			 const char *what)
-{
-	char *end;
-	long value;
-
-	errno = 0;
-	value = strtol(text, &end, 10);
-	if (errno || end == text || *end || value < min || value > max)
-		argp_error(state, "%s must be a whole number from %ld to %ld, not '%s'", what, min,
-			   max, text);
-	return value;
-}
-
 static int64_t parse_seconds(struct argp_state *state, const char *what, const char *text)
 {
-	char *end;
-	double seconds = strtod(text, &end);
-
-	if (end == text || *end || !(seconds > 0 && seconds <= 1e7))
-		argp_error(state, "the %s must be seconds above 0, not '%s'", what, text);
-	return (int64_t)(seconds * 1e9);
+	return (int64_t)(option_above_0(state, what, "seconds", text, 1e7) * 1e9);
 }
 
 static unsigned int parse_without(struct argp_state *state, const char *list)
@@ -229,10 +210,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &options->workload;
 		return 0;
 	case 'd':
-		options->duration_ns = parse_seconds(state, "duration", arg);
+		options->duration_ns = parse_seconds(state, "--duration", arg);
 		return 0;
 	case KEY_DELAY:
-		options->delay_ns = parse_seconds(state, "delay", arg);
+		options->delay_ns = parse_seconds(state, "--delay", arg);
 		return 0;
 	case KEY_NO_FOLLOW:
 		options->follow = false;
@@ -244,10 +225,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->tegra_log = arg;
 		return 0;
 	case KEY_INTERVAL:
-		options->interval_ms = (int)parse_number(state, arg, 1, 60000, "--interval");
+		options->interval_ms = (int)option_whole(state, "--interval", arg, 1, 60000);
 		return 0;
 	case KEY_GPU_HZ:
-		options->gpu_hz = (int)parse_number(state, arg, 1, 1000, "--gpu-hz");
+		options->gpu_hz = (int)option_whole(state, "--gpu-hz", arg, 1, 1000);
 		return 0;
 	case KEY_CUDA:
 		options->cuda.mode = parse_cuda_mode(state, arg);
@@ -269,7 +250,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SLOTS:
 		options->slots =
-			(uint32_t)parse_number(state, arg, 1, TT_MAX_SLOTS - 1, "--max-threads") +
+			(uint32_t)option_whole(state, "--max-threads", arg, 1, TT_MAX_SLOTS - 1) +
 			1;
 		return 0;
 	case KEY_USER_STACKS:
@@ -277,7 +258,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TIMELINE:
 		options->timeline_bytes =
-			(size_t)(arg ? parse_number(state, arg, 1, TIMELINE_MB, "--timeline")
+			(size_t)(arg ? option_whole(state, "--timeline", arg, 1, TIMELINE_MB)
 				     : TIMELINE_MB_DEFAULT) *
 			1000000;
 		return 0;

@@ -11,6 +11,7 @@
 
 #include "base/msg.h"
 #include "cli/clocks.h"
+#include "cli/option_value.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/run_series.h"
@@ -75,11 +76,9 @@ static void parse_warmup(struct argp_state *state, const char *text, struct sett
 	char *end;
 	long runs;
 
-	errno = 0;
-	runs = strtol(text, &end, 10);
 	settings->warmups = 0;
 	settings->warmups_ns = 0;
-	if (end != text && !*end && !errno && runs >= 0 && runs <= WARMUPS_MAX) {
+	if (parse_whole(text, 0, WARMUPS_MAX, &runs)) {
 		settings->warmups = (int)runs;
 		return;
 	}
@@ -91,17 +90,6 @@ static void parse_warmup(struct argp_state *state, const char *text, struct sett
 			   "'%s'",
 			   WARMUPS_MAX, text);
 	settings->warmups_ns = (int64_t)(seconds * 1e9);
-}
-
-static void parse_repeat(struct argp_state *state, const char *text, struct settings *settings)
-{
-	char *end;
-	long runs = strtol(text, &end, 10);
-
-	if (end == text || *end || runs < 1 || runs > REPEATS_MAX)
-		argp_error(state, "--repeat must be a whole number from 1 to %d, not '%s'",
-			   REPEATS_MAX, text);
-	settings->repeat = (int)runs;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -125,7 +113,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_warmup(state, arg, settings);
 		return 0;
 	case KEY_REPEAT:
-		parse_repeat(state, arg, settings);
+		settings->repeat = (int)option_whole(state, "--repeat", arg, 1, REPEATS_MAX);
 		return 0;
 	case KEY_OUT:
 		settings->out = arg;
