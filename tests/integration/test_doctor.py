@@ -110,6 +110,17 @@ def test_option_behind_a_missing_rung(board):
     assert "CONFIG_DEBUG_INFO_BTF is off (it cannot be with CONFIG_DEBUG_INFO_REDUCED)" in " ".join(text.split())
 
 
+@pytest.mark.parametrize("config, said", [
+    (JETPACK6 + "CONFIG_IRQ_TIME_ACCOUNTING=y\n", "kept apart"),
+    (JETPACK6 + "# CONFIG_IRQ_TIME_ACCOUNTING is not set\n", "part of a thread's time"),
+    ("", "not known"),
+])
+def test_interrupt_time(board, config, said):
+    """Who compares on-CPU time with the kernel's books must know whether they have the same in them."""
+    found = checks(env=board(config))[1]["interrupt time"]
+    assert found["ok"] and found["text"].startswith(said)
+
+
 @pytest.mark.parametrize("damage", (lambda data: gzip.compress(data)[:-20], lambda data: b"\x1f\x8b",
                                     lambda data: b"no configuration"))
 def test_damaged_configuration(board, damage):

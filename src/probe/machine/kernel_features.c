@@ -165,6 +165,25 @@ static void check_delay_accounting(const struct kernel_config *config, struct fi
 			   "block-I/O waits to compare with");
 }
 
+/* Not a lack: what a reader who compares the two must know. Of every stock Jetson, see update_rq_clock_task(). */
+static void check_interrupt_time(const struct kernel_config *config, struct finding *f)
+{
+	static const char *const texts[] = {
+		[CONFIG_VALUE_UNKNOWN] = "not known whether a thread's books leave it out "
+					 "(CONFIG_IRQ_TIME_ACCOUNTING)",
+		[CONFIG_VALUE_OFF] = "part of a thread's time, here and in schedstat",
+		[CONFIG_VALUE_MODULE] = "",
+		[CONFIG_VALUE_ON] =
+			"kept apart (CONFIG_IRQ_TIME_ACCOUNTING): schedstat, top and ps leave "
+			"it out of a thread's CPU time, on-CPU time here has it",
+	};
+
+	f->what = "interrupt time";
+	f->ok = true;
+	snprintf(f->text, sizeof(f->text), "%s",
+		 texts[kernel_config_get(config, "IRQ_TIME_ACCOUNTING")]);
+}
+
 static void check_capabilities(struct finding *f)
 {
 	static const struct {
@@ -205,5 +224,6 @@ int kernel_features_check(const struct kernel_config *config,
 	check_jit(config, &findings[n++]);
 	check_lockdown(&findings[n++]);
 	check_delay_accounting(config, &findings[n++]);
+	check_interrupt_time(config, &findings[n++]);
 	return n;
 }

@@ -27,9 +27,9 @@ extern const size_t tracepoint_set_count;
 void tracepoint_set_check(const struct tracepoint_set *set, const struct tracefs *tracefs,
 			  bool there[TRACEPOINTS_MAX], struct finding *finding);
 
-#define KERNEL_FEATURES 5
+#define KERNEL_FEATURES 6
 
-/* Perf events, the JIT, lockdown, delay accounting, capabilities; returns how many. */
+/* Perf events, the JIT, lockdown, delay accounting, interrupt time, capabilities; returns how many. */
 int kernel_features_check(const struct kernel_config *config,
 			  struct finding findings[KERNEL_FEATURES]);
 
