@@ -16,6 +16,10 @@
 
 #define WAIT_KINDS 3
 #define WV_MAJORS  12 /* in wl_thread.val: major faults in all of them */
+#define WV_UNSURE  13 /* by how much the time off the CPU may be wrong, in all of them */
+
+#define WAIT_READ_NS 20000
+#define WAIT_READS   5
 
 struct wait_kind {
 	const char *class; /* as the JSON of tegratrace names it */
@@ -24,13 +28,13 @@ struct wait_kind {
 };
 
 struct wait_clock {
-	uint64_t wall, cpu, runq, sleeps, majors;
+	uint64_t wall, cpu, runq, sleeps, majors, unsure;
 };
 
 /* In wl_thread.val, for each kind */
 enum { WV_CALLS, WV_WAIT_NS, WV_OFF_NS, WV_SLEEPS, WV_MAX };
 
-_Static_assert(WAIT_KINDS *WV_MAX <= WV_MAJORS && WV_MAJORS < WL_MAX_VALS, "no room for the sums");
+_Static_assert(WAIT_KINDS *WV_MAX <= WV_MAJORS && WV_UNSURE < WL_MAX_VALS, "no room for the sums");
 
 static struct wait_kind wait_kinds[WL_MAX_THREADS][WAIT_KINDS];
 static const struct wait_kind wait_timer = {"timer", "timer", NULL};
@@ -65,38 +69,51 @@ static inline uint64_t wait_runq_ns(void)
 	return sscanf(buf, "%llu %llu", &on, &runq) == 2 ? runq : 0;
 }
 
-static inline struct wait_clock wait_begin(void)
+/*
+ * The books cannot be read all at once, so they are read again when the thread was kept from running
+ * meanwhile; what is left of that is unsure. Always in the same order: what the reading itself takes
+ * is then the same before and after.
+ */
+static inline struct wait_clock wait_read(void)
 {
-	struct wait_clock c;
+	struct wait_clock c = {0};
 	struct rusage ru;
+	int tries = 0;
 
-	c.runq = wait_runq_ns();
-	getrusage(RUSAGE_THREAD, &ru);
+	do {
+		uint64_t wall = wl_now(), cpu = wl_cpu_ns();
+
+		c.runq = wait_runq_ns();
+		getrusage(RUSAGE_THREAD, &ru);
+		c.wall = wl_now();
+		c.cpu = wl_cpu_ns();
+		wall = c.wall - wall;
+		cpu = c.cpu - cpu;
+		c.unsure = wall > cpu ? wall - cpu : 0;
+	} while (c.unsure > WAIT_READ_NS && ++tries < WAIT_READS);
 	c.sleeps = (uint64_t)ru.ru_nvcsw;
 	c.majors = (uint64_t)ru.ru_majflt;
-	c.cpu = wl_cpu_ns();
-	c.wall = wl_now();
 	return c;
 }
 
-static inline void wait_end(struct wl_thread *t, int kind, struct wait_clock c)
+static inline void wait_end(struct wl_thread *t, int kind, struct wait_clock begin)
 {
-	uint64_t wall = wl_now() - c.wall, busy = wl_cpu_ns() - c.cpu, *v = t->val + kind * WV_MAX;
-	struct rusage ru;
+	struct wait_clock end = wait_read();
+	uint64_t wall = end.wall - begin.wall, *v = t->val + kind * WV_MAX;
+	uint64_t busy = end.cpu - begin.cpu + end.runq - begin.runq;
 
-	getrusage(RUSAGE_THREAD, &ru);
-	busy += wait_runq_ns() - c.runq;
 	v[WV_CALLS]++;
 	v[WV_WAIT_NS] += wall;
 	v[WV_OFF_NS] += wall > busy ? wall - busy : 0;
-	v[WV_SLEEPS] += (uint64_t)ru.ru_nvcsw - c.sleeps;
-	t->val[WV_MAJORS] += (uint64_t)ru.ru_majflt - c.majors;
+	v[WV_SLEEPS] += end.sleeps - begin.sleeps;
+	t->val[WV_MAJORS] += end.majors - begin.majors;
+	t->val[WV_UNSURE] += end.unsure + begin.unsure;
 }
 
 /* A sleep, its truth kept as that kind. None once the load is stopped: the rest then runs through. */
 static inline void wait_nap(struct wl_thread *t, int kind, uint64_t ns)
 {
-	struct wait_clock c = wait_begin();
+	struct wait_clock c = wait_read();
 
 	if (wl_stopped())
 		return;
@@ -106,7 +123,7 @@ static inline void wait_nap(struct wl_thread *t, int kind, uint64_t ns)
 
 static inline void wait_until(struct wl_thread *t, int kind, uint64_t ns)
 {
-	struct wait_clock c = wait_begin();
+	struct wait_clock c = wait_read();
 
 	if (wl_stopped())
 		return;
@@ -143,6 +160,10 @@ static inline void wait_json(struct wl_json *j)
 	wl_open(j, "major_faults", '{');
 	for (i = 0; i < wl.nth; i++)
 		wl_u64(j, wl.sh->th[i].name, wl.sh->th[i].val[WV_MAJORS]);
+	wl_close(j, '}');
+	wl_open(j, "unsure_ns", '{');
+	for (i = 0; i < wl.nth; i++)
+		wl_u64(j, wl.sh->th[i].name, wl.sh->th[i].val[WV_UNSURE]);
 	wl_close(j, '}');
 }
 
@@ -193,7 +214,7 @@ static inline void handover_take(struct wl_thread *t)
 	unsigned int i;
 
 	for (i = 0; i < wait_count; i++) {
-		c = wait_begin();
+		c = wait_read();
 		h->take(h);
 		wait_end(t, 0, c);
 	}

@@ -57,7 +57,7 @@ static void direct_read(struct wl_thread *t)
 	unsigned int i;
 
 	for (i = 0; i < wait_count && !wl_stopped(); i++) {
-		c = wait_begin();
+		c = wait_read();
 		need(pread(direct_fd, buf, page, place(PART_DIRECT, i)) == (ssize_t)page, t->name);
 		wait_end(t, 0, c);
 	}
@@ -71,7 +71,7 @@ static void cold_read(struct wl_thread *t)
 	char byte;
 
 	for (i = 0; i < wait_count && !wl_stopped(); i++) {
-		c = wait_begin();
+		c = wait_read();
 		need(pread(file_fd, &byte, 1, place(PART_COLD, i)) == 1, t->name);
 		wait_end(t, 0, c);
 	}
@@ -83,7 +83,7 @@ static void cold_mmap(struct wl_thread *t)
 	unsigned int i;
 
 	for (i = 0; i < wait_count && !wl_stopped(); i++) {
-		c = wait_begin();
+		c = wait_read();
 		(void)*(volatile char *)(mapped + i * stride);
 		wait_end(t, 0, c);
 	}
@@ -96,7 +96,7 @@ static void sync_write(struct wl_thread *t)
 
 	for (i = 0; i < wait_count && !wl_stopped(); i++) {
 		need(pwrite(sync_fd, &i, sizeof(i), (off_t)(i * page)) == sizeof(i), t->name);
-		c = wait_begin();
+		c = wait_read();
 		need(!fsync(sync_fd), t->name);
 		wait_end(t, 0, c);
 	}
@@ -109,7 +109,7 @@ static void loader(struct wl_thread *t)
 	unsigned int i;
 
 	for (i = 0; i < wait_count; i++) {
-		c = wait_begin();
+		c = wait_read();
 		if (!wl_stopped()) {
 			need(pread(direct_fd, buf, page, place(PART_LOADER, i)) == (ssize_t)page,
 			     t->name);
@@ -126,7 +126,7 @@ static void swap_in(struct wl_thread *t)
 	unsigned int i;
 
 	for (i = 0; i < wait_count && !wl_stopped(); i++) {
-		c = wait_begin();
+		c = wait_read();
 		swapped[i * stride]++;
 		wait_end(t, 0, c);
 	}

@@ -264,7 +264,7 @@ static void epoll_timeout(struct wl_thread *t)
 	unsigned int i;
 
 	for (i = 0; i < wait_count && !wl_stopped(); i++) {
-		c = wait_begin();
+		c = wait_read();
 		need(!epoll_wait(epoll, &e, 1, (int)(wait_nap_ns / WL_MSEC)), t->name);
 		wait_end(t, 0, c);
 	}
@@ -286,7 +286,7 @@ static void epoll_timer(struct wl_thread *t)
 	for (i = 0; i < wait_count && !wl_stopped(); i++) {
 		struct epoll_event e;
 
-		c = wait_begin();
+		c = wait_read();
 		need(epoll_wait(h.poll, &e, 1, -1) == 1, t->name);
 		wait_end(t, 0, c);
 		take_event(&h);
@@ -305,7 +305,7 @@ static void signal_timeout(struct wl_thread *t)
 	sigemptyset(&set);
 	sigaddset(&set, SIGRTMAX);
 	for (i = 0; i < wait_count && !wl_stopped(); i++) {
-		c = wait_begin();
+		c = wait_read();
 		sigtimedwait(&set, NULL, &ts);
 		wait_end(t, 0, c);
 	}
@@ -334,7 +334,7 @@ static void child_wait(struct wl_thread *t)
 	for (i = 0; i < wait_count && !wl_stopped(); i++) {
 		pid = nap_kid();
 		need(pid > 0, t->name);
-		c = wait_begin();
+		c = wait_read();
 		need(waitpid(pid, NULL, 0) == pid, t->name);
 		wait_end(t, 0, c);
 	}

@@ -115,7 +115,7 @@ static void relay(struct wl_thread *t)
 	unsigned int i;
 
 	for (i = 0; i < wait_count; i++) {
-		c = wait_begin();
+		c = wait_read();
 		futex_take(&table[H_RELAY_B]);
 		wait_end(t, 0, c);
 		futex_give(&table[H_RELAY_C]);
@@ -239,7 +239,7 @@ static void want(struct wl_thread *t)
 	for (i = 0; i < wait_count; i++) {
 		at += wait_nap_ns;
 		wait_until(t, 1, at + wait_nap_ns * 2 / 10);
-		clock = wait_begin();
+		clock = wait_read();
 		c->want(c);
 		wait_end(t, 0, clock);
 		c->release(c);
@@ -267,7 +267,7 @@ static void pool_worker(struct wl_thread *t)
 	bool got = true;
 
 	while (got) {
-		c = wait_begin();
+		c = wait_read();
 		got = pool_take();
 		wait_end(t, 0, c);
 	}
@@ -275,7 +275,7 @@ static void pool_worker(struct wl_thread *t)
 
 static void pool_idle(struct wl_thread *t)
 {
-	struct wait_clock c = wait_begin();
+	struct wait_clock c = wait_read();
 
 	pthread_mutex_lock(&pool.lock);
 	while (!pool.over)
@@ -310,7 +310,7 @@ static void barrier_early(struct wl_thread *t)
 	unsigned int i;
 
 	for (i = 0; i < wait_count; i++) {
-		c = wait_begin();
+		c = wait_read();
 		pthread_barrier_wait(&barrier);
 		wait_end(t, 0, c);
 	}
@@ -336,7 +336,7 @@ static void timeout(struct wl_thread *t)
 
 	pthread_mutex_lock(&lock);
 	for (i = 0; i < wait_count && !wl_stopped(); i++) {
-		c = wait_begin();
+		c = wait_read();
 		ts = wl_ts(wl_now() + wait_nap_ns);
 		while (!pthread_cond_clockwait(&cond, &lock, CLOCK_MONOTONIC, &ts))
 			;

@@ -47,7 +47,7 @@
 #include <unistd.h>
 
 #define WL_MAX_THREADS 509
-#define WL_MAX_VALS    13
+#define WL_MAX_VALS    14
 #define WL_MAX_ARGS    61
 #define WL_NSEC	       1000000000ULL
 #define WL_USEC	       1000ULL
