@@ -22,17 +22,9 @@ static int cannot_write(const char *path)
 	return EXIT_USAGE;
 }
 
-static int open_file(struct output *output, const char *path, FILE **file)
+int output_open_file(const char *path, FILE **file)
 {
-	int fd;
-
-	if (!strcmp(path, "-")) {
-		*file = stdout;
-		output->owns_stdout = true;
-		return EXIT_OK;
-	}
-	/* What is there stays until there is something to put in its place: a run may be killed. */
-	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return cannot_write(path);
 	output_give_to_sudo_user(fd);
@@ -41,6 +33,21 @@ static int open_file(struct output *output, const char *path, FILE **file)
 		close(fd);
 		return EXIT_RUN;
 	}
+	return EXIT_OK;
+}
+
+int output_empty_file(FILE *file)
+{
+	/* A pipe or a device has nothing to empty. */
+	return ftruncate(fileno(file), 0) && errno != EINVAL ? -errno : 0;
+}
+
+static int open_file(struct output *output, const char *path, FILE **file)
+{
+	if (strcmp(path, "-") != 0)
+		return output_open_file(path, file);
+	*file = stdout;
+	output->owns_stdout = true;
 	return EXIT_OK;
 }
 
@@ -121,10 +128,9 @@ int output_write_text(const struct output *output, const struct session *session
 static int write_file(FILE *file, const struct output_form *form, const struct session *session,
 		      const struct verdict *verdict)
 {
-	/* A pipe or a device has nothing to empty. */
-	if (file != stdout && ftruncate(fileno(file), 0) && errno != EINVAL)
-		return -errno;
-	return form->write(file, session, verdict);
+	int err = file != stdout ? output_empty_file(file) : 0;
+
+	return err ? err : form->write(file, session, verdict);
 }
 
 int output_write_forms(struct output *output, const struct session *session,

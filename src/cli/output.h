@@ -40,6 +40,12 @@ int output_write_all(struct output *output, const struct session *session,
 
 void output_close(struct output *output);
 
+/* One file in that manner, not emptied yet; not "-". Returns an exit status. */
+int output_open_file(const char *path, FILE **file);
+
+/* Before something is put into it: a run that is killed leaves what was there. 0 or -errno. */
+int output_empty_file(FILE *file);
+
 /* A folder to write to, made when it is not there (*made), then the user's behind sudo. */
 int output_open_folder(const char *path, bool *made, int *folder);
 

@@ -17,13 +17,14 @@
 #include "cli/run_series.h"
 #include "diagnose/checklist.h"
 #include "report/html/html.h"
+#include "report/json/json_repeats.h"
 #include "report/json/schema.h"
 #include "report/text/text_repeats.h"
 #include "session/recording.h"
 
 #define WARMUPS_MAX 1000
 
-enum { KEY_LOCK = 5000, KEY_POWER_MODE, KEY_RESTORE, KEY_WARMUP, KEY_REPEAT, KEY_OUT };
+enum { KEY_LOCK = 5000, KEY_POWER_MODE, KEY_RESTORE, KEY_WARMUP, KEY_REPEAT, KEY_OUT, KEY_SUMMARY };
 
 struct settings {
 	struct options options;
@@ -31,7 +32,8 @@ struct settings {
 	bool restore;
 	int warmups, repeat;
 	int64_t warmups_ns;
-	const char *out; /* NULL: a folder named after the date */
+	const char *out;     /* NULL: a folder named after the date */
+	const char *summary; /* NULL: none */
 };
 
 static const char doc[] =
@@ -67,6 +69,7 @@ static const struct argp_option entries[] = {
 	 "Run the command N times before, or for a time (20s), unmeasured", 0},
 	{"repeat", KEY_REPEAT, "N", 0, "Measured runs (default 1)", 0},
 	{"out", KEY_OUT, "DIR", 0, "Folder for the files (default tegratrace-DATE)", 0},
+	{"summary", KEY_SUMMARY, "FILE", 0, "Write the runs side by side as JSON", 0},
 	{0},
 };
 
@@ -118,6 +121,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_OUT:
 		settings->out = arg;
 		return 0;
+	case KEY_SUMMARY:
+		settings->summary = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (!state->quoted)
 			argp_error(state, "unknown word '%s': the command to run goes behind --",
@@ -155,52 +161,76 @@ static const char *note_on_files(const struct settings *settings)
 	return "no page: this tegratrace was built without it, for want of npm";
 }
 
+static int worse(int status, int other)
+{
+	return status ? status : other;
+}
+
+/* The names of all runs' files, which the report points into. */
+struct job_files {
+	struct run_file_names names[REPEATS_MAX];
+	struct repeat_files files[REPEATS_MAX];
+};
+
+static void name_files(const struct run_series *series, struct job_files *job)
+{
+	struct options options;
+
+	for (int i = 0; i < series->n; i++) {
+		run_files_of(series->files, i + 1, &job->names[i], &options);
+		job->files[i].recording = job->names[i].recording;
+		job->files[i].page = options.outputs.path[output_form_number("html")];
+	}
+}
+
+static int write_json(const struct repeats_report *report, FILE *summary)
+{
+	int err = summary ? output_empty_file(summary) : 0;
+
+	if (summary && !err)
+		err = report_repeats_json_write(summary, report);
+	if (!err)
+		return EXIT_OK;
+	msg_error("cannot write the summary: %s", strerror(-err));
+	return EXIT_RUN;
+}
+
 /* Report of the run in the middle, unless its own process printed it, then all of them together. */
 static int write_summary(const struct settings *settings, const struct run_series *series,
-			 const struct session *session, const struct verdict *verdict, FILE *out)
+			 const struct session *session, const struct verdict *verdict,
+			 const struct job_files *job, FILE *summary)
 {
-	static char lists[REPEATS_MAX][2 * PATH_MAX];
-	static struct run_file_names names;
-	const char *files[REPEATS_MAX];
+	FILE *out = outputs_own_stdout(&settings->options.outputs) ? stderr : stdout;
 	struct repeats_report report = {
+		.command = settings->options.command,
 		.runs = series->runs,
 		.n = series->n,
 		.asked = series->repeat,
 		.shown = verdict,
 		.shown_number = shown_run(series) + 1,
-		.files = files,
+		.files = job->files,
 		.more = note_on_files(settings),
-		.color = isatty(fileno(out)) && !getenv("NO_COLOR"),
 	};
 	struct output output = {.owns_stdout = out != stdout};
-	struct options options;
-	int err, status = EXIT_OK;
+	int err, status = write_json(&report, summary);
 
 	if (series->repeat > 1 && verdict)
-		status = output_write_text(&output, session, verdict, settings->options.verbose,
-					   settings->options.explain);
-	for (int i = 0; i < series->n; i++) {
-		const char *page;
-
-		run_files_of(series->files, i + 1, &names, &options);
-		page = options.outputs.path[output_form_number("html")];
-		snprintf(lists[i], sizeof(lists[i]), "%s%s%s", names.recording, page ? "  " : "",
-			 page ? page : "");
-		files[i] = lists[i];
-	}
-	err = status ? 0 : report_repeats_write(out, &report);
+		status = worse(status, output_write_text(&output, session, verdict,
+							 settings->options.verbose,
+							 settings->options.explain));
+	err = report_repeats_write(out, &report, isatty(fileno(out)) && !getenv("NO_COLOR"));
 	if (!err)
 		return status;
-	msg_error("cannot write the summary: %s", strerror(-err));
+	msg_error("cannot write the runs side by side: %s", strerror(-err));
 	return EXIT_RUN;
 }
 
-static int summarise(const struct settings *settings, const struct run_series *series)
+static int summarise(const struct settings *settings, const struct run_series *series,
+		     FILE *summary)
 {
-	static struct run_file_names names;
+	static struct job_files job;
 	char line[RECORDING_LINE_SIZE];
 	struct recording_info info;
-	struct options unused;
 	struct session session;
 	struct verdict verdict;
 	int number = shown_run(series), status;
@@ -209,26 +239,20 @@ static int summarise(const struct settings *settings, const struct run_series *s
 	if (!series->n)
 		return EXIT_OK;
 	session_init(&session);
-	run_files_of(series->files, number + 1, &names, &unused);
+	name_files(series, &job);
 	known = series->runs[number].end != REPEAT_UNREAD &&
-		!recording_read_but_timeline(names.recording, &session, &info, line);
+		!recording_read_but_timeline(job.files[number].recording, &session, &info, line);
 	if (known) {
 		diagnose(&session, &verdict);
 		checklist_of_run(&session, &verdict);
 	}
-	status = write_summary(settings, series, &session, known ? &verdict : NULL,
-			       outputs_own_stdout(&settings->options.outputs) ? stderr : stdout);
+	status = write_summary(settings, series, &session, known ? &verdict : NULL, &job, summary);
 	session_free(&session);
 	for (int i = 0; i < series->n; i++) {
 		if (series->runs[i].end == REPEAT_UNREAD)
 			status = EXIT_RUN;
 	}
 	return status;
-}
-
-static int worse(int status, int other)
-{
-	return status ? status : other;
 }
 
 static int run_job(const struct settings *settings)
@@ -240,10 +264,15 @@ static int run_job(const struct settings *settings)
 		.warmups_ns = settings->warmups_ns,
 		.repeat = settings->repeat,
 	};
+	FILE *summary = NULL;
 	int status = run_files_open(&files, &settings->options, settings->repeat, settings->out);
 
-	if (status)
+	if (!status && settings->summary)
+		status = output_open_file(settings->summary, &summary);
+	if (status) {
+		run_files_close(&files);
 		return EXIT_COMMAND_FAILED;
+	}
 	run_series_block(&series);
 	clocks_repair_leftover();
 	status = clocks_take(&series.lock, &settings->clocks);
@@ -253,7 +282,9 @@ static int run_job(const struct settings *settings)
 		status = run_series_measure(&series);
 	status = worse(status, clocks_give_back(series.lock));
 	run_series_unblock(&series);
-	status = worse(status, summarise(settings, &series));
+	status = worse(status, summarise(settings, &series, summary));
+	if (summary && fclose(summary))
+		status = worse(status, EXIT_RUN);
 	run_files_close(&files);
 	return status;
 }

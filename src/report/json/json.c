@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/json/json.h"
 
-#include <errno.h>
 #include <sys/wait.h>
 
 #include "report/json/json_values.h"
-#include "report/output.h"
-
-#define DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(6))
 
 static json_t *window_json(const struct session *session)
 {
@@ -305,33 +301,7 @@ json_t *report_json(const struct session *session, const struct verdict *verdict
 	return report;
 }
 
-struct sink {
-	FILE *out;
-	int error;
-};
-
-static int dump_to_sink(const char *data, size_t size, void *context)
-{
-	struct sink *sink = context;
-
-	sink->error = output_write(sink->out, data, size);
-	return sink->error ? -1 : 0;
-}
-
 int report_json_write(FILE *out, const struct session *session, const struct verdict *verdict)
 {
-	struct sink sink = {.out = out};
-	json_t *report = report_json(session, verdict);
-	int failed;
-
-	if (!report)
-		return -ENOMEM;
-	failed = json_dump_callback(report, dump_to_sink, &sink, DUMP_FLAGS);
-	json_decref(report);
-	if (sink.error)
-		return sink.error;
-	if (failed)
-		return -ENOMEM;
-	sink.error = output_write(out, "\n", 1);
-	return sink.error ? sink.error : output_finish(out);
+	return json_write_line(out, report_json(session, verdict));
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/json/json_values.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "report/output.h"
+
+#define DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(6))
 
 void json_put(json_t **object, const char *key, json_t *value)
 {
@@ -54,4 +58,34 @@ json_t *json_bytes(const char *bytes, size_t size)
 json_t *json_text(const char *text)
 {
 	return *text ? json_bytes(text, strlen(text)) : json_null();
+}
+
+struct sink {
+	FILE *out;
+	int error;
+};
+
+static int dump_to_sink(const char *data, size_t size, void *context)
+{
+	struct sink *sink = context;
+
+	sink->error = output_write(sink->out, data, size);
+	return sink->error ? -1 : 0;
+}
+
+int json_write_line(FILE *out, json_t *object)
+{
+	struct sink sink = {.out = out};
+	int failed;
+
+	if (!object)
+		return -ENOMEM;
+	failed = json_dump_callback(object, dump_to_sink, &sink, DUMP_FLAGS);
+	json_decref(object);
+	if (sink.error)
+		return sink.error;
+	if (failed)
+		return -ENOMEM;
+	sink.error = output_write(out, "\n", 1);
+	return sink.error ? sink.error : output_finish(out);
 }

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "diagnose/verdict.h"
 #include "session/session.h"
@@ -23,6 +24,9 @@ json_t *json_text(const char *text); /* sanitised; null when empty */
 
 /* The same for a field of raw bytes that may lack its NUL; "" when empty. */
 json_t *json_bytes(const char *bytes, size_t size);
+
+/* On one line; takes the reference over. 0, -ENOMEM (also for NULL), or -errno of a failed write. */
+int json_write_line(FILE *out, json_t *object);
 
 json_t *json_threads(const struct session *session);
 json_t *json_edges(const struct session *session);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/text/text_repeats.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -147,7 +148,16 @@ static void compare(struct lines *lines, const struct repeats_report *report)
 			   report->asked - report->n, report->asked);
 }
 
-int report_repeats_write(FILE *out, const struct repeats_report *report)
+static void file_line(struct lines *lines, const struct repeat_files *files, bool first)
+{
+	char text[2 * PATH_MAX];
+
+	snprintf(text, sizeof(text), "%s%s%s", files->recording, files->page ? "  " : "",
+		 files->page ? files->page : "");
+	lines_label(lines, first ? "files" : "", text, NO_LIMIT);
+}
+
+int report_repeats_write(FILE *out, const struct repeats_report *report, bool color)
 {
 	struct lines lines = {0};
 	int error;
@@ -163,10 +173,10 @@ int report_repeats_write(FILE *out, const struct repeats_report *report)
 	if (report->shown)
 		text_checklist(&lines, report->shown);
 	for (int i = 0; i < report->n; i++)
-		lines_label(&lines, i ? "" : "files", report->files[i], NO_LIMIT);
+		file_line(&lines, &report->files[i], !i);
 	if (*report->more)
 		lines_label(&lines, report->n ? "" : "files", report->more, 2);
-	error = lines_write(out, &lines, report->color);
+	error = lines_write(out, &lines, color);
 	lines_free(&lines);
 	return error;
 }

@@ -5,19 +5,9 @@
 
 #include <stdio.h>
 
-#include "diagnose/repeats.h"
-
-struct repeats_report {
-	const struct repeat_run *runs;
-	int n, asked;		     /* runs that were measured, and were to be */
-	const struct verdict *shown; /* whose checklist is printed; NULL: none */
-	int shown_number;	     /* its run, from 1 */
-	const char *const *files;    /* of each run; hostile */
-	const char *more;	     /* another sentence about the files; empty: none */
-	bool color;
-};
+#include "report/repeats_report.h"
 
 /* 0, -ENOMEM, or -errno of a failed write. */
-int report_repeats_write(FILE *out, const struct repeats_report *report);
+int report_repeats_write(FILE *out, const struct repeats_report *report, bool color);
 
 #endif
