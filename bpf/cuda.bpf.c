@@ -146,13 +146,16 @@ static __noinline int keep_call(struct tt_cuda *c, const struct tt_cuda_call *ca
 	return 0;
 }
 
-/* The time between two queries of a loop is waiting too. */
+/*
+ * The time between two queries of a loop is waiting too. A query that jumps to another is entered twice,
+ * and the gap was before the first.
+ */
 static __always_inline void add_poll_gap(struct here *h, __u64 oncpu_ns)
 {
 	struct tt_cuda *c = h->cuda;
 	__u64 ran_ns = tt_ran(oncpu_ns, c->poll_oncpu_ns);
 
-	if (!c->poll_since_ns)
+	if (!c->poll_since_ns || (c->again && c->poll_since_ns >= c->call.start_ns))
 		return;
 	if (h->now - c->poll_since_ns > TT_CUDA_POLL_GAP_NS &&
 	    (ran_ns > TT_CUDA_POLL_GAP_NS || h->thread->switches_voluntary != c->poll_sleeps)) {
@@ -162,6 +165,7 @@ static __always_inline void add_poll_gap(struct here *h, __u64 oncpu_ns)
 	}
 	tt_cuda_close(&c->sum[TT_CUDA_QUERY], c->poll_since_ns, h->now, ran_ns, window.begin_ns,
 		      window.end_ns);
+	c->poll_since_ns = h->now;
 	if (keep_timeline)
 		c->polls_end_ns = h->now;
 }

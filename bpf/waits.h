@@ -51,6 +51,8 @@ static __always_inline void flush_repeat(__u32 slot, struct tt_repeat *r)
 
 	if (e)
 		add_to_edge(e, r->ns, r->max_ns, r->count);
+	else
+		__sync_fetch_and_add(&losses.edges, r->count);
 }
 
 static __always_inline void begin_repeat(struct tt_repeat *r, const struct tt_edge_key *key)

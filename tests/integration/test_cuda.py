@@ -333,6 +333,16 @@ def test_wait_under_way_at_the_end(tmp_path, rung, wait):
         assert row["cuda"]["spin_ns"] < 0.03 * length_ns
 
 
+def test_query_that_jumps_to_another(tmp_path, rung):
+    """The time between two queries counts once, though both functions are probed."""
+    result = run(tmp_path, rung, "polls=31", "kernel_us=10007", FAKE_CUDA_QUERY_JUMPS="1")
+    cuda, truth = result.row("infer-0")["cuda"], result.thread("infer-0")
+    assert not counts_differ(result, ["infer-0"])
+    assert result.report["cuda"]["nested"] == 19 + truth["polls"]
+    taken_ns = result.taken_from(-1)
+    assert 0.97 * truth["poll_ns"] - runq_ns(result.row("infer-0")) - taken_ns < cuda["poll_ns"] <= truth["poll_ns"]
+
+
 def test_one_event_for_each_probe(tmp_path):
     """As on kernels before 6.6."""
     result = run(tmp_path, "tracepoint", "jumps=3", TEGRATRACE_UPROBES="events")

@@ -8,6 +8,7 @@ struct fake_stream {
 };
 
 struct fake_event {
+	CUstream stream; /* of its record */
 	_Atomic uint64_t fence_ns;
 };
 
@@ -16,7 +17,7 @@ static struct fake_stream default_stream;
 static __thread struct fake_stream thread_stream;
 static __thread void (*inside)(void *);
 static __thread void *inside_argument;
-static bool spinning;
+static bool spinning, query_jumps;
 static uint64_t launch_cpu_ns, copy_bytes_per_ns;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -32,6 +33,7 @@ static void set_up(void)
 	const char *wait = getenv("FAKE_CUDA_WAIT");
 
 	spinning = wait && !strcmp(wait, "spinning");
+	query_jumps = setting("FAKE_CUDA_QUERY_JUMPS", 0);
 	launch_cpu_ns = setting("FAKE_CUDA_LAUNCH_US", 0) * WL_USEC;
 	copy_bytes_per_ns = setting("FAKE_CUDA_COPY_BYTES_PER_NS", 1024);
 	if (!copy_bytes_per_ns)
@@ -139,13 +141,15 @@ CUresult cuStreamQuery(CUstream stream)
 	return query(stream_of(stream)->fence_ns);
 }
 
+/* Through the exported function, as cuMemcpyDtoH_v2 below: here it leaves by a jump. */
 CUresult cuEventQuery(CUevent event)
 {
-	return query(event->fence_ns);
+	return query_jumps ? cuStreamQuery(event->stream) : query(event->fence_ns);
 }
 
 CUresult cuEventRecord(CUevent event, CUstream stream)
 {
+	event->stream = stream;
 	event->fence_ns = stream_of(stream)->fence_ns;
 	return CUDA_SUCCESS;
 }
