@@ -239,11 +239,12 @@ struct tt_window {
 struct tt_losses {
 	__u64 no_slot;	 /* thread born while every slot was taken */
 	__u64 tid_range; /* tid beyond the table made for pid_max */
-	__u64 edges;	 /* wait whose edge could not be kept */
-	__u64 stacks;	 /* stack that was due and could not be taken or kept */
-	__u64 holders;	 /* run-queue delay whose holder could not be kept */
-	__u64 events;	 /* of the scheduler, of any task, that did not fit into the ring */
-	__u64 slices;	 /* of the timeline, that did not fit into its ring */
+	__u64 unknown; /* thread of a traced process that ended and has no record, those two included */
+	__u64 edges;   /* wait whose edge could not be kept */
+	__u64 stacks;  /* stack that was due and could not be taken or kept */
+	__u64 holders; /* run-queue delay whose holder could not be kept */
+	__u64 events;  /* of the scheduler, of any task, that did not fit into the ring */
+	__u64 slices;  /* of the timeline, that did not fit into its ring */
 };
 
 /*

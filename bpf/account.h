@@ -73,6 +73,14 @@ static __always_inline void switch_out_of_dead(struct tt_thread *dead, __u64 now
 		*ref = slot;
 }
 
+static __always_inline void note_exit(struct tt_thread *t)
+{
+	if (t->flags & TT_FLAG_EXITING)
+		return;
+	t->flags |= TT_FLAG_EXITING;
+	bpf_get_current_comm(t->comm, sizeof(t->comm));
+}
+
 static __always_inline void on_dead(struct tt_thread *t)
 {
 	__u16 *ref;
@@ -107,8 +115,10 @@ static __always_inline struct tt_in handle_switch(__u32 prev_slot, __u32 next_sl
 		switch_out_of_dead(t, now, how);
 	} else if (t) {
 		tt_switch_out(t, now, window.begin_ns, how, ran_ns, cpu_free ? *cpu_free : 0);
-		if (how == TT_OUT_DEAD)
+		if (how == TT_OUT_DEAD) {
+			note_exit(t); /* its exit may have been missed */
 			on_dead(t);
+		}
 	}
 	t = thread_at(next_slot);
 	if (t)
@@ -263,14 +273,27 @@ static __always_inline void handle_exec(__u32 tid, __u32 old_tid)
 	*old_ref = 0;
 }
 
+/* Rung perf has no process here, and looks for those that it missed itself. */
+static __always_inline void note_unknown(__u32 tid)
+{
+#ifdef TT_IN_USER_SPACE
+	(void)tid;
+#else
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	if (tgid != tid && slot_of(tgid) && in_window(bpf_ktime_get_ns()))
+		__sync_fetch_and_add(&losses.unknown, 1);
+#endif
+}
+
 static __always_inline void handle_exit(__u32 tid)
 {
 	struct tt_thread *t = thread_of(tid);
 
-	if (!t)
-		return;
-	t->flags |= TT_FLAG_EXITING;
-	bpf_get_current_comm(t->comm, sizeof(t->comm));
+	if (t)
+		note_exit(t);
+	else
+		note_unknown(tid);
 }
 
 #endif /* __TEGRATRACE_ACCOUNT_H */

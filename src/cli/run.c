@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "base/priority.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/follow.h"
@@ -435,6 +436,25 @@ static void drop_ended(struct run *run, const struct pollfd *polls)
 	}
 }
 
+/*
+ * What the programs have gathered. While a map is read or written the kernel runs no program of a
+ * tracepoint, a perf event or a uprobe on that CPU (bpf_disable_instrumentation()), and with CONFIG_PREEMPT
+ * since 5.11 the reader may be preempted meanwhile: it must not be, for milliseconds of events.
+ */
+static void take_out(struct run *run, int64_t now_ns)
+{
+	struct priority before;
+
+	priority_raise(&before);
+	run_probes_tick(&run->probes, now_ns);
+	follow_tick(&run->follow, now_ns);
+	accounts_adopt(run->accounts, now_ns);
+	accounts_drain(run->accounts);
+	run_probes_drained(&run->probes);
+	follow_drained(&run->follow, now_ns);
+	priority_restore(&before);
+}
+
 static enum end_reason watch_targets(struct run *run)
 {
 	const struct session *session = &run->session;
@@ -463,11 +483,7 @@ static enum end_reason watch_targets(struct run *run)
 		if (now_ns() < next_ns)
 			continue;
 		tick_ns = now_ns();
-		run_probes_tick(&run->probes, tick_ns);
-		follow_tick(&run->follow, tick_ns);
-		accounts_drain(run->accounts);
-		run_probes_drained(&run->probes);
-		follow_drained(&run->follow, tick_ns);
+		take_out(run, tick_ns);
 		live_tick(run->live, session, tick_ns);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
 		board_watch_poll(run->board, tick_ns);

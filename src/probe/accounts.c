@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/msg.h"
 #include "base/text.h"
@@ -17,6 +19,10 @@
 #define EXITED_LONG_NS	 1000000000LL
 
 #define CLOSERS 8
+
+/* Between two looks for threads whose birth was missed; and when the event of a birth has been handled. */
+#define ADOPT_NS     1000000000LL
+#define ADOPT_AGE_NS 100000000LL
 
 /* The kernel's own books of a thread at one moment. */
 struct books {
@@ -32,6 +38,7 @@ struct accounts {
 	struct session *session;
 	struct books *baseline; /* by slot; of seeded threads */
 	int64_t begin_ns, end_ns;
+	int64_t adopt_ns; /* when to look for missed threads next */
 	int exited_rows;
 	int seeded; /* in the current pass */
 	int error;
@@ -368,7 +375,10 @@ static void close_account(struct accounts *accounts, const struct tracer_slots *
 	account.exited = t.bucket == TT_DEAD;
 	account.wall_ns = death - birth;
 	if (!account.exited) {
-		if (t.bucket == TT_UNKNOWN && !t.t_last_ns)
+		/* Its end was missed, and so what it did since its last event. */
+		if (!after->state)
+			t.bucket = TT_UNKNOWN;
+		else if (t.bucket == TT_UNKNOWN && !t.t_last_ns)
 			decide_eventless(&t, before, after, account.wall_ns);
 		if (t.bucket >= TT_OFF_FIRST)
 			kept.asleep_ns = accounts->end_ns -
@@ -392,6 +402,67 @@ static void close_account(struct accounts *accounts, const struct tracer_slots *
 	kept.row = keep_account(accounts, &account);
 	if (accounts->on_kept && kept.row != NO_ROW)
 		accounts->on_kept(accounts->kept_ctx, &kept);
+}
+
+/* What a thread does now; one that runs may still be in a run queue. */
+static uint32_t bucket_of(char state)
+{
+	switch (state) {
+	case 'R':
+		return TT_RUNQ_PREEMPT;
+	case 'T':
+	case 't':
+		return TT_STOPPED;
+	default:
+		return TT_OFF_OTHER;
+	}
+}
+
+struct adoption {
+	struct accounts *accounts;
+	int64_t now_ns, boottime_ns;
+};
+
+static int adopt_task(void *ctx, pid_t pid, pid_t tid)
+{
+	const struct adoption *adoption = ctx;
+	struct accounts *accounts = adoption->accounts;
+	struct missed_thread missed = {.tgid = pid, .tid = tid, .found_ns = adoption->now_ns};
+	int64_t tick_ns = 1000000000LL / sysconf(_SC_CLK_TCK), age_ns;
+	struct procfs_stat stat;
+
+	if (tracer_traces(accounts->tracer, tid) || procfs_task_stat(pid, tid, &stat) ||
+	    procfs_is_dead(&stat))
+		return 0;
+	/* One of before the window was found when it was looked for then. */
+	age_ns = adoption->boottime_ns - (int64_t)stat.starttime_ticks * tick_ns;
+	if (age_ns > ADOPT_AGE_NS && age_ns < adoption->now_ns - accounts->begin_ns) {
+		missed.birth_ns = adoption->now_ns - age_ns;
+		missed.bucket = bucket_of(stat.state);
+		tracer_adopt(accounts->tracer, &missed);
+	}
+	return 0;
+}
+
+/* A leader keeps its record until its process is gone. */
+static void adopt_of_process(void *ctx, const struct tracer_slots *slots, const struct tt_thread *t)
+{
+	(void)slots;
+	if (t->tid == t->tgid)
+		procfs_for_each_task((pid_t)t->tgid, adopt_task, ctx);
+}
+
+void accounts_adopt(struct accounts *accounts, int64_t now_ns)
+{
+	struct adoption adoption = {.accounts = accounts, .now_ns = now_ns};
+	struct timespec boottime;
+
+	if (tracer_polls(accounts->tracer) || now_ns < accounts->adopt_ns)
+		return;
+	accounts->adopt_ns = now_ns + ADOPT_NS;
+	clock_gettime(CLOCK_BOOTTIME, &boottime);
+	adoption.boottime_ns = boottime.tv_sec * 1000000000LL + boottime.tv_nsec;
+	tracer_for_each(accounts->tracer, adopt_of_process, &adoption);
 }
 
 /* The name that a thread had while it lived, for a record that ended without one. */
@@ -463,7 +534,9 @@ void accounts_finish(struct accounts *accounts, int64_t end_ns)
 		tracer_for_each(accounts->tracer, read_final, &final);
 	tracer_detach(accounts->tracer);
 	kernel = tracer_losses(accounts->tracer);
-	losses->threads_untracked += kernel.no_slot + kernel.tid_range;
+	losses->threads_untracked += kernel.unknown > kernel.no_slot + kernel.tid_range
+					     ? kernel.unknown
+					     : kernel.no_slot + kernel.tid_range;
 	losses->edges_dropped += kernel.edges;
 	losses->stacks_dropped += kernel.stacks;
 	losses->holders_dropped += kernel.holders;

@@ -60,6 +60,16 @@ void tracer_detach(struct tracer *tracer);
  * already, -ENOSPC without a free slot, -ERANGE beyond pid_max.
  */
 int tracer_seed(struct tracer *tracer, pid_t tgid, pid_t tid);
+
+/* One that was born in the window without an event. */
+struct missed_thread {
+	pid_t tgid, tid;
+	int64_t birth_ns, found_ns; /* unknown until it was found */
+	uint32_t bucket;	    /* since */
+};
+
+/* As tracer_seed(), in the window. */
+int tracer_adopt(struct tracer *tracer, const struct missed_thread *missed);
 bool tracer_traces(const struct tracer *tracer, pid_t tid);
 
 /* Times in the future (CLOCK_MONOTONIC ns); events outside [begin, end) are ignored. */

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Threads and processes that are born, die and exec inside the window."""
+import sys
+
 import pytest
 
-from harness import trace_load
+from harness import identity_errors, parse_report, run_tool, trace_load
 
 # With sleeps this short the microseconds from the kernel's clock reading to its event add up.
 NEAR = 0.95
@@ -92,3 +94,37 @@ def test_no_follow_leaves_the_family_out(tmp_path, rung):
 def test_no_follow_still_traces_threads(tmp_path, rung):
     result = trace_load(tmp_path, rung, "churn", "total=101", "secs=0.3", options=["--no-follow"])
     assert result.report["threads_seen"] == 101 + 3 + 1
+
+
+# Eight slots: main and seven that end soon. "late" is born then, "lost" comes and goes.
+FULL = """
+import threading, time
+def begin(name, seconds):
+    def body():
+        with open(f"/proc/self/task/{threading.get_native_id()}/comm", "w") as file:
+            file.write(name)
+        time.sleep(seconds)
+    thread = threading.Thread(target=body)
+    thread.start()
+    return thread
+early = [begin(f"early-{i}", 0.6) for i in range(7)]
+time.sleep(0.2)
+late, lost = begin("late", 4), begin("lost", 0.3)
+late.join()
+"""
+
+
+def test_thread_without_an_event_of_its_birth_is_found(tmp_path, rung):
+    """Here for want of a slot. What it did until then is unknown, not guessed."""
+    result = run_tool("-q", "--rung", rung, "--max-threads=8", f"--json={tmp_path}/report", "--", sys.executable, "-c",
+                      FULL)
+    assert result.status == 0
+    report = parse_report((tmp_path / "report").read_bytes())
+    late = next(row for row in report["threads"] if row["comm"] == "late")
+    assert late["exited"] and 4e9 < late["wall_ns"] < 6e9
+    # The slots of the early ones are free two looks after their end, and it is looked for once a second.
+    assert 0.3e9 < late["unknown_ns"] < 0.7 * late["wall_ns"]
+    assert late["offcpu_ns"] > 0.25 * late["wall_ns"] and late["oncpu_ns"] < 0.1 * late["wall_ns"]
+    assert not identity_errors(report)
+    assert "lost" not in [row["comm"] for row in report["threads"]]
+    assert report["losses"]["threads_untracked"] == 2

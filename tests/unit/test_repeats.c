@@ -81,7 +81,7 @@ static char *written(const struct repeats_report *report)
 	char *text = NULL;
 	FILE *out = open_memstream(&text, &size);
 
-	assert_int_equal(report_repeats_write(out, report), 0);
+	assert_int_equal(report_repeats_write(out, report, false), 0);
 	fclose(out);
 	return text;
 }
@@ -93,7 +93,8 @@ static void differing_verdicts_are_said(void **state)
 		whole(1.1, VERDICT_BALANCED, 0.5),
 		whole(1.2, VERDICT_CPU_BOUND, 0.8),
 	};
-	const char *const files[] = {"a-1.ttr", "a-2.ttr", "\033[31ma-3.ttr"};
+	const struct repeat_files files[] = {
+		{"a-1.ttr", NULL}, {"a-2.ttr", "a-2.html"}, {"\033[31ma-3.ttr", NULL}};
 	struct repeats_report report = {
 		.runs = runs, .n = 3, .asked = 4, .files = files, .more = ""};
 	struct repeats repeats;
@@ -110,6 +111,7 @@ static void differing_verdicts_are_said(void **state)
 	/* No median over shares of different limits. */
 	assert_null(strstr(text, "share of the limit"));
 	assert_null(strchr(text, '\033'));
+	assert_non_null(strstr(text, "a-2.ttr  a-2.html"));
 	free(text);
 	runs[1].class = VERDICT_CPU_BOUND;
 	text = written(&report);

@@ -11,17 +11,15 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "base/priority.h"
 #include "probe/rungs/perf_account.h"
 #include "probe/rungs/perf_cpus.h"
 #include "probe/rungs/perf_walk.h"
@@ -271,23 +269,13 @@ static void check(struct perf_rung *rung, uint64_t now)
 		perf_account_repair(now, rung->handled_ns);
 }
 
-/*
- * A full ring is a loss, and the work is the same whenever it is done: before others, so that they
- * cannot keep it waiting. Where real-time groups have no share (RT_GROUP_SCHED) it is refused.
- */
-static void take_priority(void)
-{
-	struct sched_param param = {.sched_priority = 1};
-
-	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param))
-		setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20);
-}
-
 static void *read_rings(void *ctx)
 {
 	struct perf_rung *rung = ctx;
+	struct priority before;
 
-	take_priority();
+	/* A full ring is a loss, and the work is the same whenever it is done. */
+	priority_raise(&before);
 	for (;;) {
 		uint64_t now;
 
