@@ -97,14 +97,14 @@ static __always_inline void on_dead(struct tt_thread *t)
 }
 
 /*
- * One clock reading closes prev and opens next, so no time falls between them. `ran_ns`: how long
+ * One clock reading closes prev and opens next, so no time falls between them. It is the caller's, before it
+ * walks a stack: to the kernel that is no time of prev either. `ran_ns`: how long
  * prev ran, or TT_RAN_UNKNOWN; then `cpu_free` is where this CPU's last switch is kept.
  */
-static __always_inline struct tt_in handle_switch(__u32 prev_slot, __u32 next_slot,
+static __always_inline struct tt_in handle_switch(__u64 now, __u32 prev_slot, __u32 next_slot,
 						  enum tt_switch_out how, __u64 ran_ns,
 						  __u64 *cpu_free)
 {
-	__u64 now = bpf_ktime_get_ns();
 	struct tt_in in = {};
 	struct tt_thread *t;
 

@@ -90,19 +90,20 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	__u32 prev_tid = TT_CURRENT_TID(prev), next_tid = TT_READ(next, pid);
 	__u32 prev_slot = slot_of(prev_tid), next_slot = slot_of(next_tid);
 	enum tt_switch_out how = TT_OUT_RUNNABLE;
-	__u64 slice = 0;
+	__u64 slice = 0, now;
 	struct tt_in in;
 
 	if (!(prev_slot | next_slot)) {
 		other_switch(prev_tid, prev->comm, next_tid);
 		return 0;
 	}
+	now = bpf_ktime_get_ns();
 	if (prev_slot) {
 		how = how_out(prev);
 		slice = slice_if_missed(prev, prev_slot);
 		before_sleep(ctx, prev_slot, how);
 	}
-	in = handle_switch(prev_slot, next_slot, how, slice, 0);
+	in = handle_switch(now, prev_slot, next_slot, how, slice, 0);
 	hold_switch(prev_slot, next_slot, how, &in, prev_tid, prev->comm, next_tid);
 	if (in.bucket)
 		keep_unseen(next, next_slot, &in);

@@ -143,15 +143,17 @@ int sched_switch(void *ctx)
 	const char *prev_comm = (const char *)ctx + off_switch_prev_comm;
 	enum tt_switch_out how;
 	struct tt_in in;
+	__u64 now;
 
 	if (!(prev_slot | next_slot)) {
 		other_switch(prev_tid, prev_comm, next_tid);
 		return 1;
 	}
+	now = bpf_ktime_get_ns();
 	how = how_out(ctx_u32(ctx, off_switch_prev_state));
 	if (prev_slot && how == TT_OUT_SLEEP)
 		before_sleep(ctx, prev_slot);
-	in = handle_switch(prev_slot, next_slot, how, TT_RAN_UNKNOWN,
+	in = handle_switch(now, prev_slot, next_slot, how, TT_RAN_UNKNOWN,
 			   &cpu_free[bpf_get_smp_processor_id() & (TT_MAX_CPUS - 1)].ns);
 	hold_switch(prev_slot, next_slot, how, &in, prev_tid, prev_comm, next_tid);
 	if (in.bucket)

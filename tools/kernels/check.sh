@@ -3,7 +3,8 @@
 # The kernel matrix: boots each kernel in each posture, one at a time, and prints what held as one
 # table, then "N passed, N failed, N skipped". The consoles stay in $BUILD/kernels.
 # In posture btf-file the type data are made from the kernel's own package of headers (btf.sh).
-# Usage: [BRIEF=1] [POSTURES="btf btf-file no-btf no-bpf no-root no-tracefs memlock jp5 jp6 cpus"] tools/kernels/check.sh KERNEL...
+# With COUNTS=record only the verifier is asked, and its counts replace those of the table.
+# Usage: [BRIEF=1] [COUNTS=record] [POSTURES="btf btf-file no-btf no-bpf no-root no-tracefs memlock jp5 jp6 cpus"] tools/kernels/check.sh KERNEL...
 set -eu
 
 export LC_ALL=C
@@ -114,7 +115,7 @@ run() { # KERNEL POSTURE FOLDER
 		initramfs=$logs/initramfs-btf.cpio
 	fi
 	"$here/boot.sh" "$(arch_of "$1")" "$3/vmlinuz" "$initramfs" "$logs/disk" "$2" \
-		"${BRIEF:+brief=1}" 2>&1 |
+		"${BRIEF:+brief=1} ${COUNTS:+counts=1}" 2>&1 |
 		tr -d '\r' >"$log" || true
 	count "$log"
 	judge "$1" "$2" "$log"

@@ -282,7 +282,7 @@ static void on_switch(const struct trace_event *event)
 		before_sleep(prev);
 	find_again(prev, TT_ONCPU);
 	find_again(next, TT_UNKNOWN);
-	in = handle_switch(prev_slot, next_slot, how, ran, &free_ns);
+	in = handle_switch(event->time_ns, prev_slot, next_slot, how, ran, &free_ns);
 	hold_switch(prev_slot, next_slot, how, &in, event->tid, event->comm, event->next);
 	if (in.bucket) {
 		unseen_wake(next_slot, next, in.bucket, &key);
