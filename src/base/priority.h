@@ -7,15 +7,15 @@
 #include <stdbool.h>
 
 struct priority {
-	bool raised;
-	int policy;
+	bool real_time;
+	int policy, nice;
 	struct sched_param param;
 };
 
 /*
- * Before all threads of the ordinary policies, or where that is refused (no CAP_SYS_NICE; a group without
- * a real-time share, RT_GROUP_SCHED) at least as nice as can be, which stays. Of the calling thread; a
- * child does not inherit it.
+ * The calling thread goes before all of the ordinary policies, or where that is refused (no CAP_SYS_NICE; a
+ * group without a real-time share, RT_GROUP_SCHED) it is as nice as it may be. Children do not
+ * inherit a real-time policy.
  */
 void priority_raise(struct priority *before);
 

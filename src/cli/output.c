@@ -25,6 +25,7 @@ static int cannot_write(const char *path)
 int output_open_file(const char *path, FILE **file)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+
 	if (fd < 0)
 		return cannot_write(path);
 	output_give_to_sudo_user(fd);
