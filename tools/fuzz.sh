@@ -14,7 +14,7 @@ if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n); int LLVMFuzzerTest
 fi
 sources=$(ls src/tegra/line*.c src/tegra/reader.c src/tegra/rows.c src/tegra/writers.c \
 	src/tegra/sample_json.c src/tegra/summary.c src/tegra/clock_state.c src/tegra/board_conf.c \
-	src/report/csv/csv.c src/session/[!r]*.c src/base/text.c src/base/text_file.c src/probe/tracefs.c)
+	src/report/csv/csv.c src/report/csv/csv_values.c src/session/[!r]*.c src/base/text.c src/base/text_file.c src/probe/tracefs.c)
 for target in fuzz_reader fuzz_text; do
 	# shellcheck disable=SC2086
 	clang -std=gnu11 -D_GNU_SOURCE -g -O1 -Isrc -I. -fsanitize=fuzzer,address,undefined \

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "report/csv/csv_values.h"
 
 int csv_form_from_name(const char *name, enum csv_form *form)
 {
@@ -28,19 +29,10 @@ static void put_text(FILE *out, const char *raw)
 	char safe[TEXT_SANITIZED_SIZE(64)];
 
 	text_sanitize(safe, sizeof(safe), raw, strlen(raw));
-	if (!strpbrk(safe, ",\"") && !strchr("=+-@", *safe)) {
+	if (*safe && !strpbrk(safe, ",\"") && !csv_is_formula(safe))
 		fputs(safe, out);
-		return;
-	}
-	fputc('"', out);
-	if (*safe && strchr("=+-@", *safe))
-		fputc('\'', out);
-	for (const char *p = safe; *p; p++) {
-		if (*p == '"')
-			fputc('"', out);
-		fputc(*p, out);
-	}
-	fputc('"', out);
+	else
+		csv_put_quoted(out, safe);
 }
 
 static void put_int(FILE *out, int32_t value)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/csv/csv_values.h"
 #include "report/output.h"
 #include "session/recording_tables.h"
 
@@ -22,15 +23,7 @@ static void put_text(FILE *out, const char *raw, size_t len)
 		return;
 	}
 	text_sanitize(safe, size, raw, len);
-	fputc('"', out);
-	if (strchr("=+-@", *safe))
-		fputc('\'', out);
-	for (const char *p = safe; *p; p++) {
-		if (*p == '"')
-			fputc('"', out);
-		fputc(*p, out);
-	}
-	fputc('"', out);
+	csv_put_quoted(out, safe);
 	free(safe);
 }
 
