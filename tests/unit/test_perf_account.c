@@ -293,6 +293,8 @@ static void test_stack_belongs_to_the_switch_of_the_same_moment(void **state)
 	swap(3000, 0, TID, 1, 0);
 	assert_int_not_equal(t->site_kernel_stack, 0);
 	assert_int_equal(t->site_user_stack, 0);
+	/* The walk was no time of the thread. */
+	assert_int_equal(t->t_last_ns, 2990);
 	assert_non_null(hash_table_find(records->stacks, &t->site_kernel_stack));
 }
 

@@ -10,8 +10,8 @@ set -eu
 accel=tcg
 case $1:$2 in
 amd64:*) machine='qemu-system-x86_64 -M q35 -cpu max' console=ttyS0 accel=tcg,thread=single ;;
-# A Cortex-A72 has no 16 KiB pages.
-*16k*) machine='qemu-system-aarch64 -cpu max -M virt' console=ttyAMA0 ;;
+# A Cortex-A72 has no 16 KiB pages; "max" has, and pointer authentication, which is slow to emulate.
+*16k*) machine='qemu-system-aarch64 -cpu cortex-a76 -M virt' console=ttyAMA0 ;;
 *) machine='qemu-system-aarch64 -cpu cortex-a72 -M virt' console=ttyAMA0 ;;
 esac
 cpus=2 mib=512 more=${6:-}

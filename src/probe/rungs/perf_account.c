@@ -78,7 +78,7 @@ static void keep_holder(__u32 slot, __u32 tid, const char *comm, __u64 ns)
 #include "holding.h"
 
 /* A stack and the switch-out that it belongs to are two records of one moment. */
-#define SAME_MOMENT_NS 100000
+#define SAME_MOMENT_NS 1000000
 
 /* prev_state as the record holds it since 4.14; see bpf/sched_tracepoint.bpf.c. */
 #define REPORT_STATES	 0xff
@@ -245,6 +245,12 @@ static bool is_of_now(const struct tt_thread *t, __u64 now)
 	return t->site_kernel_stack && now - t->site_user_stack < SAME_MOMENT_NS;
 }
 
+/* A callchain of the switch is walked before the switch itself is timed, and the walk is no time of prev. */
+static __u64 time_of_switch(const struct tt_thread *prev, const struct trace_event *event)
+{
+	return prev && is_of_now(prev, event->time_ns) ? prev->site_user_stack : event->time_ns;
+}
+
 static void before_sleep(struct tt_thread *t)
 {
 	if (!is_of_now(t, present->time_ns))
@@ -253,12 +259,11 @@ static void before_sleep(struct tt_thread *t)
 }
 
 /* How long the task that goes out has run: every switch of its CPU has been read. */
-static __u64 ran_ns(const struct trace_event *event, __u32 cpu)
+static __u64 ran_ns(const struct trace_event *event, __u64 now, __u32 cpu)
 {
-	if (!cpu_last[cpu].known || cpu_last[cpu].tid != event->tid ||
-	    cpu_last[cpu].ns > event->time_ns)
+	if (!cpu_last[cpu].known || cpu_last[cpu].tid != event->tid || cpu_last[cpu].ns > now)
 		return TT_RAN_UNKNOWN;
-	return event->time_ns - cpu_last[cpu].ns;
+	return now - cpu_last[cpu].ns;
 }
 
 static void on_switch(const struct trace_event *event)
@@ -266,12 +271,13 @@ static void on_switch(const struct trace_event *event)
 	__u32 cpu = event->cpu & (TT_MAX_CPUS - 1);
 	__u32 prev_slot = slot_of(event->tid), next_slot = slot_of(event->next);
 	struct tt_thread *prev = thread_at(prev_slot), *next = thread_at(next_slot);
-	__u64 free_ns = cpu_last[cpu].ns, ran = ran_ns(event, cpu);
+	__u64 now = time_of_switch(prev, event);
+	__u64 free_ns = cpu_last[cpu].ns, ran = ran_ns(event, now, cpu);
 	enum tt_switch_out how = how_out(prev, event->state);
 	struct tt_edge_key key = {0};
 	struct tt_in in;
 
-	cpu_last[cpu].ns = event->time_ns;
+	cpu_last[cpu].ns = now;
 	cpu_last[cpu].tid = event->next;
 	cpu_last[cpu].known = true;
 	if (!prev && !next) {
@@ -282,7 +288,7 @@ static void on_switch(const struct trace_event *event)
 		before_sleep(prev);
 	find_again(prev, TT_ONCPU);
 	find_again(next, TT_UNKNOWN);
-	in = handle_switch(event->time_ns, prev_slot, next_slot, how, ran, &free_ns);
+	in = handle_switch(now, prev_slot, next_slot, how, ran, &free_ns);
 	hold_switch(prev_slot, next_slot, how, &in, event->tid, event->comm, event->next);
 	if (in.bucket) {
 		unseen_wake(next_slot, next, in.bucket, &key);
