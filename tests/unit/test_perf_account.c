@@ -172,7 +172,7 @@ static void test_time_after_a_loss_is_unknown_until_the_next_event(void **state)
 
 	(void)state;
 	swap(2000, 0, OTHER, 1, TID);
-	lost(10000, 20000, 1, 99);
+	lost(10000, 20000, 0, 99);
 	swap(30000, 0, TID, 1, 0);
 	assert_int_equal(perf_account_losses()->events, 99);
 	/* queued from the begin on, as it came in without a wakeup */
@@ -187,13 +187,30 @@ static void test_time_after_a_loss_is_unknown_until_the_next_event(void **state)
 	assert_int_equal(t->ns[TT_UNKNOWN], 20000);
 }
 
+/* Alone on a CPU that was read all the time, it need not switch for long. */
+static void test_loss_of_another_cpu_leaves_a_running_thread_certain(void **state)
+{
+	struct tt_thread *here = seed(TID), *there = seed(OTHER);
+
+	(void)state;
+	swap(2000, 1, 0, 0, TID);
+	swap(2000, 2, 0, 0, OTHER);
+	lost(3000, 4000, 2, 7);
+	swap(9000, 1, TID, 1, 0);
+	swap(9000, 2, OTHER, 1, 0);
+	assert_int_equal(here->ns[TT_ONCPU], 7000);
+	assert_int_equal(here->ns[TT_UNKNOWN], 0);
+	assert_int_equal(there->ns[TT_ONCPU], 1000);
+	assert_int_equal(there->ns[TT_UNKNOWN], 6000);
+}
+
 static void test_events_in_the_middle_of_a_loss_tell_only_a_moment(void **state)
 {
 	struct tt_thread *t = seed(TID);
 
 	(void)state;
 	swap(2000, 0, OTHER, 1, TID);
-	lost(10000, 20000, 1, 1);
+	lost(10000, 20000, 0, 1);
 	swap(12000, 0, TID, 1, 0);
 	wakeup(14000, 0, TID);
 	swap(16000, 0, 0, 0, TID);
@@ -308,6 +325,7 @@ int main(void)
 		TEST(test_interrupt_is_told_by_its_number),
 		TEST(test_missed_switch_in_is_placed_by_the_cpus_last_switch),
 		TEST(test_time_after_a_loss_is_unknown_until_the_next_event),
+		TEST(test_loss_of_another_cpu_leaves_a_running_thread_certain),
 		TEST(test_events_in_the_middle_of_a_loss_tell_only_a_moment),
 		TEST(test_open_loss_ends_when_the_rings_have_been_read),
 		TEST(test_loss_before_the_window_is_none_of_its),

@@ -346,6 +346,18 @@ static void on_newtask(const struct trace_event *event)
 	doubt(thread_of(event->tid));
 }
 
+/* It runs on a CPU whose events are all read: it cannot leave that one unseen. */
+static bool runs_elsewhere(const struct tt_thread *t, __u32 lost_cpu)
+{
+	if (t->bucket != TT_ONCPU || t->flags & TT_FLAG_LOST)
+		return false;
+	for (__u32 cpu = 0; cpu < TT_MAX_CPUS; cpu++) {
+		if (cpu != lost_cpu && cpu_last[cpu].known && cpu_last[cpu].tid == t->tid)
+			return true;
+	}
+	return false;
+}
+
 static void on_lost(const struct trace_event *event)
 {
 	__u64 since = event->time_ns > window.begin_ns ? event->time_ns : window.begin_ns;
@@ -359,8 +371,10 @@ static void on_lost(const struct trace_event *event)
 	if (event->until_ns > lost_until_ns)
 		lost_until_ns = event->until_ns;
 	for (__u32 slot = 1; slot <= records->used; slot++) {
-		if (records->threads[slot].tid)
-			tt_lose(&records->threads[slot], since, window.begin_ns);
+		struct tt_thread *t = &records->threads[slot];
+
+		if (t->tid && !runs_elsewhere(t, event->cpu & (TT_MAX_CPUS - 1)))
+			tt_lose(t, since, window.begin_ns);
 	}
 }
 
