@@ -224,7 +224,7 @@ struct throttle_summary {
 
 /* Counted losses: 0 is a measured 0. */
 struct session_losses {
-	int64_t threads_untracked; /* born while every slot was taken, or beyond pid_max */
+	int64_t threads_untracked; /* born while every slot was taken or unseen, or beyond pid_max */
 	int64_t gaps_switch_out;   /* switch-out of a thread that was not on a CPU */
 	int64_t gaps_switch_in;	   /* on a CPU again without a wakeup */
 	int64_t wakes_without_waker;
