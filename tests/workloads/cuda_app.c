@@ -18,6 +18,7 @@
  *   jumps=0        cuStreamSynchronize left by longjmp, each with 1 ms inside
  *   doomed=0       threads "doomed" that end inside cuStreamSynchronize after 53 ms
  *   hang_ms=0      at last, one cuStreamSynchronize of that length
+ *   inside=0       1: the stand-in takes the CPU time of the waits too: without what a call of it costs
  *
  *   threads=1      of them; process=0  1: each a forked process; child=0  1: in a child forked then
  *   lib=libcuda.so.1   what dlopen gets; at the start, or with settle_ms=0 in the loaded phase, and
@@ -34,6 +35,7 @@ enum {
 	V_SYNCS,
 	V_SYNC_NS,
 	V_SYNC_CPU,
+	V_INSIDE_CPU,
 	V_POLLS,
 	V_POLL_NS,
 	V_POLL_CPU,
@@ -47,26 +49,20 @@ enum {
 };
 
 static const char *const vals[] = {
-	[V_SYNCS] = "sync_calls",
-	[V_SYNC_NS] = "sync_ns",
-	[V_SYNC_CPU] = "sync_cpu_ns",
-	[V_POLLS] = "polls",
-	[V_POLL_NS] = "poll_ns",
-	[V_POLL_CPU] = "poll_cpu_ns",
-	[V_LAUNCHES] = "launches",
-	[V_GRAPHS] = "graph_launches",
-	[V_LAUNCH_NS] = "launch_ns",
-	[V_COPIES] = "copies",
-	[V_BYTES] = "copy_bytes",
-	[V_ITERATIONS] = "iterations",
-	[V_MAX] = NULL,
+	[V_SYNCS] = "sync_calls",      [V_SYNC_NS] = "sync_ns",
+	[V_SYNC_CPU] = "sync_cpu_ns",  [V_INSIDE_CPU] = "inside_cpu_ns",
+	[V_POLLS] = "polls",	       [V_POLL_NS] = "poll_ns",
+	[V_POLL_CPU] = "poll_cpu_ns",  [V_LAUNCHES] = "launches",
+	[V_GRAPHS] = "graph_launches", [V_LAUNCH_NS] = "launch_ns",
+	[V_COPIES] = "copies",	       [V_BYTES] = "copy_bytes",
+	[V_ITERATIONS] = "iterations", [V_MAX] = NULL,
 };
 
 static struct {
 	int iters, syncs, events, ctx, polls, htod, dtoh, copies, launches, graphs, waits;
 	int jumps, doomed;
 	uint64_t kernel_ns, work_ns, hang_ns, settle_ns, bytes;
-	bool child, late, uneven;
+	bool child, late, uneven, inside;
 	const char *lib;
 } arg;
 
@@ -75,11 +71,13 @@ static struct {
 static void load_library(void)
 {
 }
-#define set_inside fakecuda_inside_sync
+#define set_inside   fakecuda_inside_sync
+#define cpu_of_waits fakecuda_cpu_of_waits
 #else
 #define POINTER(name, args) static CUresult(*p_##name) args;
 FAKECUDA_CALLS(POINTER)
 static void (*set_inside)(void (*callback)(void *), void *argument);
+static void (*cpu_of_waits)(uint64_t *cpu_ns);
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 
 static void open_library(void)
@@ -91,6 +89,7 @@ static void open_library(void)
 		wl_die(WL_FAIL, "%s", dlerror());
 	*(void **)&get = dlsym(handle, "cuGetProcAddress_v2");
 	*(void **)&set_inside = dlsym(handle, "fakecuda_inside_sync");
+	*(void **)&cpu_of_waits = dlsym(handle, "fakecuda_cpu_of_waits");
 #define RESOLVE(name, args)                                         \
 	if (!get || get(#name, (void **)&p_##name, 13000, 0, NULL)) \
 		wl_die(WL_FAIL, "%s has no %s", arg.lib, #name);
@@ -346,6 +345,8 @@ static void run(struct wl_thread *t)
 	load_library();
 	if (arg.settle_ns)
 		wl_sleep(arg.settle_ns);
+	if (arg.inside)
+		cpu_of_waits(&t->val[V_INSIDE_CPU]);
 	cuInit(0);
 	cuStreamCreate(&stream, 0);
 	iterate(t, stream);
@@ -430,6 +431,7 @@ static void read_args(void)
 	arg.hang_ns = (uint64_t)count("hang_ms", 0) * WL_MSEC;
 	arg.child = count("child", 0);
 	arg.uneven = count("uneven", 0);
+	arg.inside = count("inside", 0);
 	arg.lib = wl_arg_str("lib", "libcuda.so.1");
 	arg.late = wl_arg("settle_ms");
 	arg.settle_ns = (uint64_t)count("settle_ms", 0) * WL_MSEC;

@@ -68,4 +68,7 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, u
 /* Of the calling thread: called inside its next cuStreamSynchronize, then forgotten. */
 void fakecuda_inside_sync(void (*callback)(void *), void *argument);
 
+/* Of the calling thread: adds to *cpu_ns the CPU time of its waits from here on, taken inside them. */
+void fakecuda_cpu_of_waits(uint64_t *cpu_ns);
+
 #endif

@@ -17,6 +17,7 @@ static struct fake_stream default_stream;
 static __thread struct fake_stream thread_stream;
 static __thread void (*inside)(void *);
 static __thread void *inside_argument;
+static __thread uint64_t *cpu_of_waits_ns;
 static bool spinning, query_jumps;
 static uint64_t launch_cpu_ns, copy_bytes_per_ns;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -52,12 +53,21 @@ static struct fake_stream *stream_of(CUstream stream)
 	return stream ? stream : &default_stream;
 }
 
+void fakecuda_cpu_of_waits(uint64_t *cpu_ns)
+{
+	cpu_of_waits_ns = cpu_ns;
+}
+
 static CUresult wait_until(uint64_t fence_ns)
 {
+	uint64_t from_ns = cpu_of_waits_ns ? wl_cpu_ns() : 0;
+
 	if (spinning)
 		fakegpu_wait_spinning(fence_ns);
 	else
 		fakegpu_wait_blocking(fence_ns);
+	if (cpu_of_waits_ns)
+		*cpu_of_waits_ns += wl_cpu_ns() - from_ns;
 	return CUDA_SUCCESS;
 }
 
