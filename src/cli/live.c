@@ -5,7 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
-#include <netdb.h>
+#include <net/if.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +27,12 @@
 #define VIEWERS		16
 #define VIEWERS_WAIT_MS 3000
 #define TOKEN_BYTES	16
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
 
 struct live {
 	struct MHD_Daemon *daemon;
@@ -189,25 +195,44 @@ static bool is_port(const char *text)
 	       atoi(text) <= 65535;
 }
 
-static struct addrinfo *resolve(const char *where)
+/* "fe80::1%eth0", too. */
+static bool read_v6(char *host, struct sockaddr_in6 *address)
 {
-	const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
-				       .ai_socktype = SOCK_STREAM};
-	struct addrinfo *found = NULL;
+	char *zone = strchr(host, '%');
+
+	if (zone) {
+		*zone++ = 0;
+		address->sin6_scope_id = if_nametoindex(zone);
+		if (!address->sin6_scope_id)
+			return false;
+	}
+	return inet_pton(AF_INET6, host, &address->sin6_addr) == 1;
+}
+
+/* Not getaddrinfo(), which loads libraries, and in a static binary another libc's. */
+static bool resolve(const char *where, union address *address)
+{
 	char host[64], port[8];
 
-	if (!split(where, host, sizeof(host), port, sizeof(port)) || !is_port(port) ||
-	    getaddrinfo(host, port, &hints, &found))
-		return NULL;
-	return found;
+	memset(address, 0, sizeof(*address));
+	if (!split(where, host, sizeof(host), port, sizeof(port)) || !is_port(port))
+		return false;
+	if (inet_pton(AF_INET, host, &address->v4.sin_addr) == 1) {
+		address->v4.sin_family = AF_INET;
+		address->v4.sin_port = htons((uint16_t)atoi(port));
+		return true;
+	}
+	address->v6.sin6_family = AF_INET6;
+	address->v6.sin6_port = htons((uint16_t)atoi(port));
+	return read_v6(host, &address->v6);
 }
 
 /* With every signal blocked, which its threads inherit: the run has its own way with signals. */
-static int start(struct live *live, const struct addrinfo *address)
+static int start(struct live *live, const union address *address)
 {
 	unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL |
 			     MHD_ALLOW_SUSPEND_RESUME |
-			     (address->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0);
+			     (address->any.sa_family == AF_INET6 ? MHD_USE_IPv6 : 0);
 	sigset_t all, before;
 	int err;
 
@@ -215,30 +240,31 @@ static int start(struct live *live, const struct addrinfo *address)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	errno = 0;
 	live->daemon = MHD_start_daemon(flags, 0, NULL, NULL, answer, live, MHD_OPTION_SOCK_ADDR,
-					address->ai_addr, MHD_OPTION_CONNECTION_LIMIT, VIEWERS,
+					&address->any, MHD_OPTION_CONNECTION_LIMIT, VIEWERS,
 					MHD_OPTION_END);
 	err = errno;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return live->daemon ? 0 : err ? -err : -EIO;
 }
 
-static bool is_loopback(const struct addrinfo *address)
+static bool is_loopback(const union address *address)
 {
-	if (address->ai_family == AF_INET6)
-		return IN6_IS_ADDR_LOOPBACK(
-			&((const struct sockaddr_in6 *)address->ai_addr)->sin6_addr);
-	return ntohl(((const struct sockaddr_in *)address->ai_addr)->sin_addr.s_addr) >> 24 == 127;
+	if (address->any.sa_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
+	return ntohl(address->v4.sin_addr.s_addr) >> 24 == 127;
 }
 
-static void tell(const struct live *live, const struct addrinfo *address)
+static void tell(const struct live *live, const union address *address)
 {
 	const union MHD_DaemonInfo *info =
 		MHD_get_daemon_info(live->daemon, MHD_DAEMON_INFO_BIND_PORT);
 	unsigned int port = info ? info->port : 0;
-	char host[64] = "", own[65] = "BOARD", shown[sizeof(host) + 2];
+	char host[INET6_ADDRSTRLEN] = "", own[65] = "BOARD", shown[sizeof(host) + 2];
 
-	getnameinfo(address->ai_addr, address->ai_addrlen, host, sizeof(host), NULL, 0,
-		    NI_NUMERICHOST);
+	if (address->any.sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &address->v6.sin6_addr, host, sizeof(host));
+	else
+		inet_ntop(AF_INET, &address->v4.sin_addr, host, sizeof(host));
 	snprintf(shown, sizeof(shown), strchr(host, ':') ? "[%s]" : "%s", host);
 	msg_say("live: http://%s:%u/%s/", shown, port, live->token);
 	if (!is_loopback(address)) {
@@ -253,7 +279,7 @@ static void tell(const struct live *live, const struct addrinfo *address)
 		port, shown, port, own);
 }
 
-static int open_server(struct live *live, const struct addrinfo *address, const char *where)
+static int open_server(struct live *live, const union address *address, const char *where)
 {
 	int err = make_responses(live);
 
@@ -278,24 +304,20 @@ static int open_server(struct live *live, const struct addrinfo *address, const 
 int live_open(struct live **out, const char *where)
 {
 	char shown[TEXT_SANITIZED_SIZE(64)];
-	struct addrinfo *address;
-	int status;
+	union address address;
 
 	*out = NULL;
 	if (!where)
 		return EXIT_OK;
 	text_sanitize(shown, sizeof(shown), where, strnlen(where, 64));
-	address = resolve(where);
-	if (!address) {
+	if (!resolve(where, &address)) {
 		msg_error("--live takes an address and a port in numbers, as 127.0.0.1:8080, not "
 			  "'%s'",
 			  shown);
 		return EXIT_USAGE;
 	}
 	*out = calloc(1, sizeof(**out));
-	status = *out ? open_server(*out, address, shown) : EXIT_RUN;
-	freeaddrinfo(address);
-	return status;
+	return *out ? open_server(*out, &address, shown) : EXIT_RUN;
 }
 
 static json_t *nothing_yet(const struct session *session)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Without libmicrohttpd; a static binary cannot have it, for Debian's wants GnuTLS, which has no static form. */
+/* Without libmicrohttpd. */
 #ifndef TEGRATRACE_LIVE
 #include "cli/live.h"
 

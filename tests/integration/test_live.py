@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import urllib.parse
+from pathlib import Path
 
 import pytest
 
@@ -121,7 +122,18 @@ def test_elsewhere_is_warned_of(tmp_path):
         assert "not encrypted" in run.errors.read_text()
 
 
-@pytest.mark.parametrize("where", ("nowhere", "127.0.0.1:70000", "[::1", "host:80", ":80", "127.0.0.1:x"))
+@pytest.mark.parametrize("where", ("[::1]:0", "[::1%lo]", "[0:0::1]:0"))
+def test_ipv6(tmp_path, where):
+    if not Path("/proc/net/if_inet6").read_text():
+        pytest.skip("IPv6 is off here")
+    with live(tmp_path, 1, f"--live={where}") as run:
+        assert run.where.hostname == "::1" and run.ask(run.where.path).status == 200
+        assert f":[::1]:{run.where.port} " in run.errors.read_text()
+        assert run.end() == 0
+
+
+@pytest.mark.parametrize("where", ("nowhere", "127.0.0.1:70000", "[::1", "host:80", ":80", "127.0.0.1:x", "127.1:0",
+                                   "[::1%none]:0", "[::1%]:0", "::1"))
 def test_bad_address(where):
     result = harness.run_tool(f"--live={where}", "--", "sleep", "600")
     assert result.status in (USAGE, 125) and "--live" in result.error_line()

@@ -42,7 +42,7 @@ def test_fields(deb, arch, version):
     assert field(deb, "Architecture") == arch
     assert field(deb, "Depends") == ""
     assert os.path.basename(deb) == f"tegratrace_{version}_{arch}.deb"
-    for library in ("libbpf", "elfutils", "zlib", "jansson", "glibc"):
+    for library in ("libbpf", "elfutils", "zlib", "jansson", "libmicrohttpd", "glibc"):
         assert f"{library} (= " in field(deb, "Built-Using")
 
 

@@ -12,7 +12,7 @@ esac
 wanted="gcc-$triplet $cross cpio dwarves kmod e2fsprogs xz-utils qemu-system-arm qemu-system-x86 seabios"
 [ "${1:-}" != jetson ] || wanted="$wanted flex bison bc libssl-dev"
 for library in libbpf-dev libdw-dev libiberty-dev libbz2-dev liblzma-dev libelf-dev zlib1g-dev \
-	libjansson-dev libsqlite3-dev libprotobuf-c-dev; do
+	libjansson-dev libsqlite3-dev libmicrohttpd-dev libprotobuf-c-dev; do
 	wanted="$wanted $library $library:$foreign"
 done
 

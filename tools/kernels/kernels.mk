@@ -16,10 +16,13 @@ STATIC_TRIPLET_arm64 := aarch64-linux-gnu
 STATIC_SKEL_amd64 := $(BUILD)/skel/x86
 STATIC_SKEL_arm64 := $(BUILD)/skel/arm64
 STATIC_MAX_BYTES := $(shell echo $$((6 * 1024 * 1024)))
-STATIC_CFLAGS := $(filter-out -g -DTEGRATRACE_LIVE,$(CFLAGS)) -ffunction-sections -fdata-sections \
+STATIC_CFLAGS := $(filter-out -g -DTEGRATRACE_LIVE,$(CFLAGS)) -DTEGRATRACE_LIVE -ffunction-sections -fdata-sections \
 	-ffile-prefix-map=$(CURDIR)=.
 # libdw would load libdebuginfod, which in a static binary brings another libc's: it finds none.
 STATIC_LDFLAGS := -static -Wl,--gc-sections -Wl,--build-id=sha1 -s -Wl,--wrap=dlopen
+STATIC_STANDINS := no_dlopen no_tls
+# Not by its pkg-config file: that names GnuTLS too.
+STATIC_LIVE_LIBS := -lmicrohttpd -lpthread
 
 # What runs inside the virtual machine.
 KERNELS_LOADS := hog sleepers pingpong churn exec_thread stopped demo_pipeline fake_tegrastats \
@@ -53,9 +56,9 @@ $(STATIC)/$(1)/src/report/json/schema.o: src/report/json/schema.json
 $(STATIC)/$(1)/src/report/html/page.o: $(PAGE)
 
 $(STATIC)/tegratrace-$(1): $(SRCS:%.c=$(STATIC)/$(1)/%.o) $(STATIC)/$(1)/perfetto.pb-c.o \
-		$(STATIC)/$(1)/tools/kernels/no_dlopen.o
+		$(STATIC_STANDINS:%=$(STATIC)/$(1)/tools/kernels/%.o)
 	$$(call msg,LINK,$$@)
-	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -Wl,-Map=$$@.map -o $$@ $$^ $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
+	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -Wl,-Map=$$@.map -o $$@ $$^ $(STATIC_LIVE_LIBS) $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
 		$(PKG_CONFIG) --static --libs $(LIBS)) -liberty -lm
 	$$(Q)size=$$$$(wc -c <$$@); [ "$$$$size" -le $(STATIC_MAX_BYTES) ] || \
 		{ echo "$$@: $$$$size bytes, more than $(STATIC_MAX_BYTES)" >&2; rm $$@; exit 1; }
@@ -66,9 +69,9 @@ $(STATIC)/$(1)/load_stats.o: tests/kernels/load_stats.c
 	$$(Q)$(2)-gcc -DWRAPPED $$(STATIC_CFLAGS) -c $$< -o $$@
 
 $(STATIC)/$(1)/tegratrace-counts: $(SRCS:%.c=$(STATIC)/$(1)/%.o) $(STATIC)/$(1)/perfetto.pb-c.o \
-		$(STATIC)/$(1)/tools/kernels/no_dlopen.o $(STATIC)/$(1)/load_stats.o
+		$(STATIC_STANDINS:%=$(STATIC)/$(1)/tools/kernels/%.o) $(STATIC)/$(1)/load_stats.o
 	$$(call msg,LINK,$$@)
-	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -Wl,--wrap=syscall -o $$@ $$^ $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
+	$$(Q)$(2)-gcc $$(STATIC_LDFLAGS) -Wl,--wrap=syscall -o $$@ $$^ $(STATIC_LIVE_LIBS) $$$$(PKG_CONFIG_LIBDIR=/usr/lib/$(2)/pkgconfig \
 		$(PKG_CONFIG) --static --libs $(LIBS)) -liberty -lm
 
 $(STATIC)/$(1)/load/%: tests/workloads/%.c $(wildcard tests/workloads/*.h)
