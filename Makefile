@@ -78,7 +78,7 @@ ifeq ($(filter $(SELF_SUFFICIENT),$(MAKECMDGOALS)),)
 ifneq ($(shell $(PKG_CONFIG) --exists 'libbpf >= 1.0' $(filter-out libbpf,$(LIBS)) 2>/dev/null && echo ok),ok)
 LIBBPF_VERSION := $(shell $(PKG_CONFIG) --modversion libbpf 2>/dev/null)
 ifneq ($(filter 0.%,$(LIBBPF_VERSION)),)
-$(error libbpf $(LIBBPF_VERSION) is too old, 1.0 or newer is needed: install the .deb or copy the 	static binary, both made with make deb on another machine, or set PKG_CONFIG_PATH to a newer libbpf)
+$(error libbpf $(LIBBPF_VERSION) is too old, 1.0 or newer is needed: install the .deb or copy the static binary, both made with make deb on another machine)
 endif
 $(error libbpf >= 1.0, libdw, libelf, zlib, jansson, sqlite3 and protobuf-c are needed: sudo tools/install-deps.sh build)
 endif

@@ -38,8 +38,12 @@ out=$1
 running=$(uname -r)
 build=${2:-/lib/modules/$running/build}
 
-[ -d "$build" ] || fail "no headers at $build: install the package linux-headers-$running" \
-	"(nvidia-l4t-kernel-headers on a Jetson), or name their folder"
+case $running in
+*-rt-tegra) headers=nvidia-l4t-rt-kernel-headers ;;
+*-tegra) headers=nvidia-l4t-kernel-headers ;;
+*) headers=linux-headers-$running ;;
+esac
+[ -d "$build" ] || fail "no headers at $build: install the package $headers, or name their folder"
 config=$build/include/generated/autoconf.h
 [ -r "$config" ] || fail "$build holds no configured headers (include/generated/autoconf.h): sources of a" \
 	"kernel need 'make prepare' with its configuration first"

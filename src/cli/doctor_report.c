@@ -59,6 +59,9 @@ static void advise_type_data(const struct doctor *doctor, struct doctor_check *c
 		snprintf(check->remedy, sizeof(check->remedy),
 			 "sudo tegratrace-make-btf kernel.btf && sudo tegratrace doctor --btf "
 			 "kernel.btf");
+	else if (strstr(kernel, "-rt-tegra"))
+		snprintf(check->remedy, sizeof(check->remedy),
+			 "sudo apt install gcc dwarves nvidia-l4t-rt-kernel-headers");
 	else if (strstr(kernel, "-tegra"))
 		snprintf(check->remedy, sizeof(check->remedy),
 			 "sudo apt install gcc dwarves nvidia-l4t-kernel-headers");

@@ -280,10 +280,14 @@ error_t options_take_word(struct options *options, char *word, struct argp_state
 		state->next = state->argc;
 		return 0;
 	}
-	argp_error(state,
-		   "unknown word '%s': a command to trace goes behind --, a process "
-		   "behind -p or -n",
-		   word);
+	if (*word && strspn(word, "0123456789") == strlen(word))
+		argp_error(state, "unknown word '%s': several processes are -p 1234,%s, or -n NAME",
+			   word, word);
+	else
+		argp_error(state,
+			   "unknown word '%s': a command to trace goes behind --, a process "
+			   "behind -p or -n",
+			   word);
 	return EINVAL;
 }
 

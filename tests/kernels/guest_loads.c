@@ -262,7 +262,8 @@ static void check_pingpong(const struct run *run)
 		counted += number(row, "switches.voluntary") + number(row, "switches.involuntary");
 		kernels += grew(books, "nvcsw") + grew(books, "nivcsw");
 	}
-	verdict(kernels > 100 && counted >= kernels - lost && counted <= kernels + 8,
+	verdict(kernels > 100 && lost <= kernels / 100 && counted >= kernels - lost &&
+			counted <= kernels + 8,
 		"%" PRId64 " switches, %" PRId64 " by the kernel's count, gaps %" PRId64
 		", without waker %" PRId64,
 		counted, kernels, lost, number(run->report, "losses.wakes_without_waker"));

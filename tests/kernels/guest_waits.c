@@ -115,7 +115,7 @@ void check_waits(const struct run *run)
 	       *kind;
 	const json_t *worst_row = NULL, *worst_kinds = NULL;
 	const char *thread, *worst_of = "none";
-	int64_t other = 0, asleep = 0;
+	int64_t other = 0, asleep = 0, unknown = 0;
 	/* The threads take interrupts for sleep where the kernel does not count them as theirs. */
 	double unsure = 0, worst = 0,
 	       apart = (double)(interrupts_ns(run, 0) + interrupts_ns(run, 1)) /
@@ -149,9 +149,10 @@ void check_waits(const struct run *run)
 				 loaded > 0 ? (double)unsure_ns(run, thread) / (double)loaded : 0);
 		asleep += number(row, "offcpu_ns");
 		other += number(row, "wait.other");
+		unknown += number(row, "unknown_ns");
 	}
 	verdict(threads > 1 && further(WAIT_TOLERANCE + apart, worst) == WAIT_TOLERANCE + apart &&
-			other <= asleep / 20,
+			other <= asleep / 20 && unknown <= asleep / 20,
 		"%d threads, the worst by %+.2f %%: %s; up to %.2f %% unsure; %.2f %% of no class; "
 		"interrupts apart %.2f %%",
 		threads, worst * 100, worst_of, unsure * 100,

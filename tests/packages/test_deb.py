@@ -12,7 +12,7 @@ import packages
 
 MACHINES = {"amd64": 62, "arm64": 183}
 FILES = {f"usr/{name}" for name in (
-    "sbin/tegratrace", "sbin/tegratrace-make-btf",
+    "bin/tegratrace", "bin/tegratrace-make-btf", "sbin/tegratrace", "sbin/tegratrace-make-btf",
     "share/man/man8/tegratrace-make-btf.8.gz", "share/man/man8/tegratrace.8.gz", "share/doc/tegratrace/README.md",
     "share/doc/tegratrace/copyright", "share/doc/tegratrace/changelog.gz",
     "share/bash-completion/completions/tegratrace", "share/lintian/overrides/tegratrace")}
@@ -64,8 +64,8 @@ def test_no_path_of_the_build(unpacked):
 def test_files(unpacked):
     assert packages.files_below(unpacked) == FILES
     for name in FILES:
-        stat = os.lstat(unpacked / name)
-        assert stat.st_mode & 0o7777 == (0o755 if "sbin" in name else 0o644)
+        stat = os.stat(unpacked / name)
+        assert stat.st_mode & 0o7777 == (0o755 if "bin/" in name else 0o644)
 
 
 def test_lintian(deb):
@@ -148,7 +148,6 @@ def test_alone_in_a_container(deb, arch, tmp_path):
         try:
             report = packages.output(*inside, "-p", sleeper.pid, "-d", "0.5", "--json", "-q")
             assert f'"tid":{sleeper.pid},' in report.replace(" ", "")
-            assert "no " not in re.findall("^ *(ok|no) +rung tracepoint", packages.output(*inside, "doctor"),
-                                           re.M)
+            assert re.findall("^ *(ok|no) +rung tracepoint", packages.output(*inside, "doctor"), re.M) == ["ok"]
         finally:
             sleeper.kill()

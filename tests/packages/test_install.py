@@ -11,14 +11,14 @@ def test_install_and_uninstall(tmp_path, version):
     packages.make("install", *where)
     root = tmp_path / "opt/tt"
     assert packages.files_below(tmp_path) == {f"opt/tt/{name}" for name in (
-        "sbin/tegratrace", "sbin/tegratrace-make-btf",
+        "bin/tegratrace", "bin/tegratrace-make-btf", "sbin/tegratrace", "sbin/tegratrace-make-btf",
         "share/man/man8/tegratrace-make-btf.8.gz", "share/man/man8/tegratrace.8.gz", "share/doc/tegratrace/README.md",
         "share/doc/tegratrace/LICENSE", "share/bash-completion/completions/tegratrace")}
     for name in packages.files_below(root):
-        assert os.stat(root / name).st_mode & 0o7777 == (0o755 if "sbin" in name else 0o644)
+        assert os.stat(root / name).st_mode & 0o7777 == (0o755 if "bin/" in name else 0o644)
     with open("tools/man/tegratrace.8", "rb") as source:
         assert gzip.decompress((root / "share/man/man8/tegratrace.8.gz").read_bytes()) == source.read()
-    assert packages.output(root / "sbin/tegratrace", "--version") == f"tegratrace {version}\n"
+    assert packages.output(root / "bin/tegratrace", "--version") == f"tegratrace {version}\n"
 
     strange = root / "share/man/man8/other.8.gz"
     strange.touch()

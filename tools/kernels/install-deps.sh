@@ -31,7 +31,21 @@ if [ "$(id -u)" != 0 ]; then
 	exit 1
 fi
 export DEBIAN_FRONTEND=noninteractive
-dpkg --print-foreign-architectures | grep -qx "$foreign" || dpkg --add-architecture "$foreign"
+# Ubuntu has its architectures on different mirrors: with one added, apt finds none of its packages, and no
+# update works any more.
+if ! dpkg --print-foreign-architectures | grep -qx "$foreign"; then
+	if grep -qx 'ID=ubuntu' /etc/os-release 2>/dev/null; then
+		echo "kernels: Ubuntu's mirrors have no $foreign beside $(dpkg --print-architecture): use a container of" \
+			"debian:12, or add $foreign and its mirror to apt yourself" >&2
+		exit 1
+	fi
+	dpkg --add-architecture "$foreign"
+	if ! apt-get -qq update; then
+		dpkg --remove-architecture "$foreign"
+		echo "kernels: apt's mirrors have no $foreign: apt is left as it was" >&2
+		exit 1
+	fi
+fi
 apt-get -qq update
 # shellcheck disable=SC2086
 apt-get -qq install -y --no-install-recommends $missing >/dev/null

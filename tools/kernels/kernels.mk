@@ -10,6 +10,12 @@
 
 STATIC := $(BUILD)/static
 STATIC_ARCHES := amd64 arm64
+# Others build kernels with an ARCH in the environment: it matters where it is used.
+ifneq ($(filter static static-workloads deb,$(MAKECMDGOALS)),)
+ifneq ($(filter-out $(STATIC_ARCHES),$(ARCH)),)
+$(error ARCH=$(ARCH): amd64 or arm64, or none for this machine's)
+endif
+endif
 STATIC_ARCH := $(or $(filter $(STATIC_ARCHES),$(ARCH)),$(BPF_ARCH:x86=amd64))
 STATIC_TRIPLET_amd64 := x86_64-linux-gnu
 STATIC_TRIPLET_arm64 := aarch64-linux-gnu
@@ -17,7 +23,7 @@ STATIC_SKEL_amd64 := $(BUILD)/skel/x86
 STATIC_SKEL_arm64 := $(BUILD)/skel/arm64
 STATIC_MAX_BYTES := $(shell echo $$((6 * 1024 * 1024)))
 STATIC_CFLAGS := $(filter-out -g -DTEGRATRACE_LIVE,$(CFLAGS)) -DTEGRATRACE_LIVE -ffunction-sections -fdata-sections \
-	-ffile-prefix-map=$(CURDIR)=.
+	-ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(BUILD)=build
 # libdw would load libdebuginfod, which in a static binary brings another libc's: it finds none.
 STATIC_LDFLAGS := -static -Wl,--gc-sections -Wl,--build-id=sha1 -s -Wl,--wrap=dlopen
 STATIC_STANDINS := no_dlopen no_tls
@@ -50,6 +56,14 @@ $(STATIC)/$(1)/perfetto.pb-c.o: $(PROTO).c | $(PROTO).h
 	$$(call msg,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$(2)-gcc $$(STATIC_CFLAGS) -MMD -MP -c $$< -o $$@
+
+$(STATIC)/$(1)/no_tls_names.h: /usr/lib/$(2)/libmicrohttpd.a
+	$(Q)mkdir -p $$(@D)
+	$(Q)nm $$< 2>/dev/null | sed -nE 's/^ *U (gnutls_.*)$$$$/NEVER(\1)/p' | sort -u | \
+		grep -vE 'gnutls_(global_init|global_deinit|malloc|free)\)' >$$@
+
+$(STATIC)/$(1)/tools/kernels/no_tls.o: STATIC_CFLAGS += -DNO_TLS_NAMES='"$(STATIC)/$(1)/no_tls_names.h"'
+$(STATIC)/$(1)/tools/kernels/no_tls.o: $(STATIC)/$(1)/no_tls_names.h
 
 $(STATIC)/$(1)/src/report/json/schema.o: src/report/json/schema.json
 
@@ -105,7 +119,7 @@ endef
 $(foreach arch,$(STATIC_ARCHES),$(eval $(call static_rules,$(arch),$(STATIC_TRIPLET_$(arch)))))
 
 kernels-deps:
-	$(Q)tools/install-deps.sh build
+	$(Q)tools/install-deps.sh build page
 	$(Q)tools/kernels/install-deps.sh
 
 check-kernels: kernels-deps

@@ -14,6 +14,7 @@ PROGRAM  ?= $(BUILD)/tegratrace
 MAINTAINER ?= tegratrace maintainers <maintainers@tegratrace.example>
 
 SBIN_DIR := $(DESTDIR)$(PREFIX)/sbin
+BIN_DIR  := $(DESTDIR)$(PREFIX)/bin
 MAN_DIR  := $(DESTDIR)$(PREFIX)/share/man/man8
 COMPLETION_DIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 DOC_DIR  := $(DESTDIR)$(PREFIX)/share/doc/tegratrace
@@ -26,6 +27,9 @@ install: $(PROGRAM) install-files
 install-files: $(if $(filter install,$(MAKECMDGOALS)),$(PROGRAM))
 	install -D -m 755 $(PROGRAM) $(SBIN_DIR)/tegratrace
 	install -m 755 tools/make-btf.sh $(SBIN_DIR)/tegratrace-make-btf
+	install -d $(BIN_DIR)
+	ln -sfn ../sbin/tegratrace $(BIN_DIR)/tegratrace
+	ln -sfn ../sbin/tegratrace-make-btf $(BIN_DIR)/tegratrace-make-btf
 	install -D -m 644 tools/completion/tegratrace $(COMPLETION_DIR)/tegratrace
 	install -D -m 644 README.md $(DOC_DIR)/README.md
 	install -m 644 LICENSE $(DOC_DIR)/LICENSE
@@ -38,6 +42,7 @@ install-files: $(if $(filter install,$(MAKECMDGOALS)),$(PROGRAM))
 # Folders that other programs use too stay, also when they are empty.
 uninstall:
 	rm -f $(SBIN_DIR)/tegratrace $(SBIN_DIR)/tegratrace-make-btf $(COMPLETION_DIR)/tegratrace \
+		$(BIN_DIR)/tegratrace $(BIN_DIR)/tegratrace-make-btf \
 		$(MAN_DIR)/tegratrace.8.gz $(MAN_DIR)/tegratrace-make-btf.8.gz \
 		$(DOC_DIR)/README.md $(DOC_DIR)/LICENSE
 	[ ! -d $(DOC_DIR) ] || rmdir --ignore-fail-on-non-empty $(DOC_DIR)
@@ -45,6 +50,7 @@ uninstall:
 deb: static
 	$(Q)VERSION=$(VERSION) MAINTAINER='$(MAINTAINER)' MAKE='$(MAKE)' tools/packaging/deb.sh \
 		$(STATIC_ARCH) $(STATIC)/tegratrace-$(STATIC_ARCH) $(PACKAGES)
+	$(Q)[ -s $(PAGE) ] || echo "  note     no --html and no --live in this package: sudo tools/install-deps.sh page, then again" >&2
 
 ifeq ($(READY_SKELS),)
 dist: $(foreach arch,$(BPF_ARCHES),$(RUNGS:%=$(BUILD)/skel/$(arch)/%.skel.h)) $(PROTO).c $(PROTO).h | $(PAGE)
