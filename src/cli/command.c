@@ -3,20 +3,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/msg.h"
+#include "cli/caller_signals.h"
+#include "cli/options.h"
+
 static void run_held(char **argv, int release_fd, int error_fd, bool stdout_to_stderr)
 {
-	sigset_t none;
 	char go;
 	int err;
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
+	caller_signals_put_back();
 	if (stdout_to_stderr)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	/* End of file without a byte: the parent gave up or was killed. */
@@ -81,12 +81,17 @@ int command_release(struct command *command)
 bool command_reap(struct command *command)
 {
 	int status;
+	pid_t done;
 
-	if (!command->pid)
-		return false;
-	if (command->status < 0 && waitpid(command->pid, &status, WNOHANG) == command->pid)
+	if (!command->pid || command->ended)
+		return command->ended;
+	done = waitpid(command->pid, &status, WNOHANG);
+	if (done == command->pid)
 		command->status = status;
-	return command->status >= 0;
+	command->ended = done == command->pid || (done < 0 && errno == ECHILD);
+	if (command->ended && command->status < 0)
+		msg_warn("PID %d has ended, but its exit status went elsewhere", command->pid);
+	return command->ended;
 }
 
 void command_abandon(struct command *command)
@@ -102,7 +107,7 @@ void command_abandon(struct command *command)
 int command_exit_status(const struct command *command)
 {
 	if (command->status < 0)
-		return 0;
+		return EXIT_RUN;
 	if (WIFSIGNALED(command->status))
 		return 128 + WTERMSIG(command->status);
 	return WEXITSTATUS(command->status);

@@ -10,7 +10,8 @@ struct command {
 	pid_t pid;	/* 0 = none */
 	int release_fd; /* -1 once released */
 	int error_fd;	/* tells an exec that failed */
-	int status;	/* of waitpid; -1 while it runs */
+	bool ended;
+	int status; /* of waitpid; -1 while it runs, or when somebody else took it */
 };
 
 /*
@@ -22,13 +23,13 @@ int command_start(struct command *command, char **argv, bool stdout_to_stderr);
 /* Let it exec. Returns 0, or the -errno of its exec. */
 int command_release(struct command *command);
 
-/* True once it has ended; then status is set. */
+/* True once it has ended; then status is set, if it can be known. */
 bool command_reap(struct command *command);
 
 /* Kill one that was never released. */
 void command_abandon(struct command *command);
 
-/* The status that we pass on: its own, or 128 + signal. */
+/* The status that we pass on once it has ended: its own, 128 + signal, or EXIT_RUN if not known. */
 int command_exit_status(const struct command *command);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "cli/caller_signals.h"
 #include "cli/clocks.h"
 #include "cli/diagnose_command.h"
 #include "cli/doctor.h"
@@ -45,8 +45,7 @@ int main(int argc, char **argv)
 	bool measured;
 
 	fill_standard_descriptors();
-	/* A closed pipe is an error of the write, not the end of the run. */
-	signal(SIGPIPE, SIG_IGN);
+	caller_signals_replace();
 	for (size_t i = 0; argc > 1 && i < sizeof(subcommands) / sizeof(subcommands[0]); i++) {
 		if (strcmp(argv[1], subcommands[i].word))
 			continue;

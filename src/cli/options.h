@@ -51,7 +51,9 @@ struct options {
 	bool verbose;
 	bool explain;
 	bool quiet;
-	bool no_text; /* the report for people is printed by somebody else */
+	bool no_text;	    /* the report for people is printed by somebody else */
+	bool by_force;	    /* a command that is ended and does not mind SIGTERM gets SIGKILL */
+	const char *beside; /* what a run before left running; NULL */
 };
 
 void options_init(struct options *options);

@@ -21,8 +21,10 @@
 #include "base/msg.h"
 #include "base/priority.h"
 #include "base/text.h"
+#include "cli/caller_signals.h"
 #include "cli/command.h"
 #include "cli/follow.h"
+#include "cli/kin.h"
 #include "cli/live.h"
 #include "cli/output.h"
 #include "cli/probes.h"
@@ -39,16 +41,18 @@
 #include "tegra/board_watch.h"
 #include "tegra/source.h"
 
-#define TICK_MS		 250
-#define PUBLISH_AHEAD_NS 1000000
-#define STOP_COMMAND_MS	 2000
-#define MAX_POLL	 (SESSION_TARGETS + 2)
+#define TICK_MS		  250
+#define PUBLISH_AHEAD_NS  1000000
+#define GRACE_NS	  2000000000LL /* of SIGTERM */
+#define GRACE_OF_FORCE_NS 5000000000LL /* until SIGKILL */
+#define MAX_POLL	  (SESSION_TARGETS + 2)
 
 struct run {
 	const struct options *options;
 	struct session session;
 	struct target_set targets;
 	struct command command;
+	struct kin kin; /* of the command */
 	struct output output;
 	struct record *record;
 	struct live *live;
@@ -96,7 +100,8 @@ static int open_signals(struct run *run)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	if (!caller_ignores_hangup())
+		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	run->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -120,9 +125,10 @@ static void unblock_interrupt(void)
 static int start_command(struct run *run)
 {
 	char pid_text[16], line[TARGETS_LINE_SIZE];
-	int err = command_start(&run->command, run->options->command,
-				output_owns_stdout(&run->output));
+	int err;
 
+	kin_open(&run->kin);
+	err = command_start(&run->command, run->options->command, output_owns_stdout(&run->output));
 	if (err) {
 		msg_error("cannot start %s: %s", run->options->command[0], strerror(-err));
 		return EXIT_COMMAND_FAILED;
@@ -239,6 +245,7 @@ static bool read_signals(struct run *run)
 		if (info.ssi_signo != SIGCHLD)
 			end = true;
 	}
+	kin_reap(&run->kin, run->command.pid, tegra_source_child(run->source));
 	if (end)
 		unblock_interrupt();
 	return end;
@@ -254,6 +261,14 @@ static int until_ms(int64_t when_ns)
 static int64_t earlier(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
+}
+
+/* A command has run then, and its own failure is what it passes on. */
+static int ended_unmeasured(const struct run *run)
+{
+	int status = run->released ? command_exit_status(&run->command) : EXIT_NO_TARGET;
+
+	return status ? status : EXIT_RUN;
 }
 
 /* Before anything is attached, so that what is not measured is not slowed down. */
@@ -277,7 +292,7 @@ static int pass_delay(struct run *run)
 			msg_error(
 				"the target ended within the delay of %.1f s: nothing was measured",
 				(double)run->options->delay_ns / 1e9);
-			return EXIT_NO_TARGET;
+			return ended_unmeasured(run);
 		}
 	}
 	run->started_ns = now_ns();
@@ -363,6 +378,8 @@ static int open_all(struct run *run)
 	if (status)
 		return status;
 	environment_report(&run->session.capability);
+	if (run->options->beside)
+		capability_add(&run->session.capability, "undisturbed run", run->options->beside);
 	status = open_source(run);
 	if (status)
 		return status;
@@ -390,7 +407,7 @@ static int begin_window(struct run *run)
 		msg_warn("not every thread is traced: %s", strerror(-seeded));
 	if (seeded == 0) {
 		msg_error("process %d ended before it could be traced", run->targets.items[0].pid);
-		return EXIT_NO_TARGET;
+		return targets_gone(run) ? ended_unmeasured(run) : EXIT_NO_TARGET;
 	}
 	if (record_begin(run->record))
 		return EXIT_USAGE;
@@ -519,18 +536,20 @@ static void end_window(struct run *run)
 /* A run that ended on its own time or by a signal takes its command along, as perf stat does. */
 static void stop_command(struct run *run)
 {
-	const struct timespec step = {0, 10000000};
+	bool by_force = run->options->by_force;
+	struct tegra_summary unused;
+	struct kin_left left;
 
-	if (!run->command.pid || command_reap(&run->command))
+	if (!run->command.pid)
 		return;
-	kill(run->command.pid, SIGTERM);
-	for (int waited = 0; waited < STOP_COMMAND_MS; waited += 10) {
-		if (command_reap(&run->command))
-			return;
-		nanosleep(&step, NULL);
-	}
-	msg_warn("%s (PID %d) did not end on SIGTERM and goes on running", run->options->command[0],
-		 run->command.pid);
+	/* Else our own tegrastats were one of its kin. */
+	if (run->source)
+		tegra_source_close(run->source, now_ns(), &unused);
+	run->source = NULL;
+	kin_end(&run->kin, &run->command, by_force ? GRACE_OF_FORCE_NS : GRACE_NS, by_force, &left);
+	if (left.n)
+		msg_warn("%s and what it started did not end on %s and goes on running: PID %s",
+			 run->options->command[0], by_force ? "SIGKILL" : "SIGTERM", left.list);
 }
 
 /* The threshold above which the measurement disturbs what it measures. */
@@ -568,6 +587,7 @@ static void close_all(struct run *run)
 	if (run->source)
 		tegra_source_close(run->source, now_ns(), &unused);
 	command_abandon(&run->command);
+	kin_close(&run->kin);
 	live_close(run->live);
 	follow_close(&run->follow);
 	accounts_free(run->accounts);
@@ -606,12 +626,14 @@ int run_trace(const struct options *options, bool *measured)
 	if (!status) {
 		run.session.ended_by = watch_targets(&run);
 		end_window(&run);
-		stop_command(&run);
+		if (run.session.ended_by != END_TARGET_EXIT)
+			stop_command(&run);
 		status = report(&run);
 	} else {
-		if (run.released)
+		if (run.released && !run.command.ended)
 			stop_command(&run);
-		if (options->command && status < EXIT_COMMAND_FAILED && status != EXIT_PERMISSION)
+		if (options->command && !run.released && status < EXIT_COMMAND_FAILED &&
+		    status != EXIT_PERMISSION)
 			status = EXIT_COMMAND_FAILED;
 	}
 	close_all(&run);

@@ -276,10 +276,12 @@ static int run_job(const struct settings *settings)
 	run_series_block(&series);
 	clocks_repair_leftover();
 	status = clocks_take(&series.lock, &settings->clocks);
+	kin_open(&series.kin);
 	if (!status)
 		status = run_series_warm_up(&series);
 	if (!status)
 		status = run_series_measure(&series);
+	kin_close(&series.kin);
 	status = worse(status, clocks_give_back(series.lock));
 	run_series_unblock(&series);
 	status = worse(status, summarise(settings, &series, summary));

@@ -14,13 +14,15 @@
 
 #include "base/msg.h"
 #include "base/text.h"
+#include "cli/caller_signals.h"
 #include "cli/command.h"
 #include "cli/run.h"
 #include "session/recording.h"
 
-#define FOREVER	       INT64_MAX
-#define STOP_WARMUP_NS 5000000000LL /* from SIGTERM to SIGKILL */
-#define PATIENCE       3	    /* signals until a measuring child is killed */
+#define FOREVER	 INT64_MAX
+#define GRACE_NS 5000000000LL /* from SIGTERM to SIGKILL */
+#define LOOK_NS	 1000000000LL /* in case the end of a child is not told */
+#define PATIENCE 3	      /* signals until a measuring child is killed */
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
@@ -35,14 +37,16 @@ static int64_t now_ns(void)
 static void ending_set(sigset_t *set)
 {
 	sigemptyset(set);
-	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		sigaddset(set, ending[i]);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++) {
+		if (ending[i] != SIGHUP || !caller_ignores_hangup())
+			sigaddset(set, ending[i]);
+	}
 }
 
 /* The next signal until then, the end of a child included; 0 without one. */
 static int next_signal(int64_t until_ns)
 {
-	int64_t left_ns = until_ns == FOREVER ? FOREVER : until_ns - now_ns();
+	int64_t left_ns = until_ns - now_ns();
 	struct timespec left = {left_ns / 1000000000LL, left_ns % 1000000000LL};
 	sigset_t set;
 	int number;
@@ -51,7 +55,7 @@ static int next_signal(int64_t until_ns)
 		left = (struct timespec){0, 0};
 	ending_set(&set);
 	sigaddset(&set, SIGCHLD);
-	number = left_ns == FOREVER ? sigwaitinfo(&set, NULL) : sigtimedwait(&set, NULL, &left);
+	number = sigtimedwait(&set, NULL, &left);
 	return number > 0 ? number : 0;
 }
 
@@ -82,21 +86,34 @@ void run_series_unblock(struct run_series *series)
 	sigprocmask(SIG_SETMASK, &series->before, NULL);
 }
 
-/* To its end; after `stop_ns`, or on a signal, by SIGTERM and then SIGKILL. */
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Until it ends by itself; true when the time is over or a signal asks for the end. */
 static bool await_command(struct run_series *series, struct command *command, int64_t stop_ns)
 {
-	bool stopped = false;
-
-	while (!command_reap(command)) {
-		bool end = asks_to_end(series, next_signal(stop_ns));
-
-		if (now_ns() < stop_ns && !end)
-			continue;
-		kill(command->pid, stopped && !end ? SIGKILL : SIGTERM);
-		stopped = true;
-		stop_ns = now_ns() + STOP_WARMUP_NS;
+	for (;;) {
+		/* Ctrl-C reaches both: then its children are still to be ended. */
+		if (command_reap(command))
+			return asks_to_end(series, next_signal(0));
+		kin_reap(&series->kin, command->pid, 0);
+		if (asks_to_end(series, next_signal(earlier(stop_ns, now_ns() + LOOK_NS))) ||
+		    now_ns() >= stop_ns)
+			return true;
 	}
-	return stopped;
+}
+
+/* Command NULL: only what it left. */
+static void end_command(struct run_series *series, struct command *command)
+{
+	struct kin_left left;
+
+	kin_end(&series->kin, command, GRACE_NS, true, &left);
+	if (left.n)
+		msg_warn("not even SIGKILL ends what %s started: PID %s",
+			 series->files->options->command[0], left.list);
 }
 
 /* One unmeasured run. Returns an exit status; a run that was cut short is none that failed. */
@@ -104,9 +121,11 @@ static int warm_up_once(struct run_series *series, int64_t stop_ns)
 {
 	const struct options *options = series->files->options;
 	struct command command;
-	int status, err = command_start(&command, options->command,
-					outputs_own_stdout(&options->outputs));
+	struct kin_left left;
+	int status, err;
 
+	kin_spare(&series->kin, &left);
+	err = command_start(&command, options->command, outputs_own_stdout(&options->outputs));
 	if (err) {
 		msg_error("cannot start %s: %s", options->command[0], strerror(-err));
 		return EXIT_COMMAND_FAILED;
@@ -117,18 +136,15 @@ static int warm_up_once(struct run_series *series, int64_t stop_ns)
 		waitpid(command.pid, NULL, 0);
 		return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 	}
-	if (await_command(series, &command, stop_ns))
+	if (await_command(series, &command, stop_ns)) {
+		end_command(series, &command);
 		return EXIT_OK;
+	}
 	status = command_exit_status(&command);
 	if (status && !series->signal)
 		msg_error("%s failed in its warm-up with exit status %d: nothing was measured",
 			  options->command[0], status);
 	return status;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
 }
 
 int run_series_warm_up(struct run_series *series)
@@ -191,7 +207,8 @@ static int await_child(struct run_series *series, pid_t pid)
 			return status;
 		if (done < 0 && errno != EINTR)
 			return -1;
-		if (asks_to_end(series, next_signal(FOREVER)))
+		kin_reap(&series->kin, pid, 0);
+		if (asks_to_end(series, next_signal(now_ns() + LOOK_NS)))
 			kill(pid, --patience > 0 ? SIGTERM : SIGKILL);
 	}
 }
@@ -239,6 +256,7 @@ static void say_run(const struct run_series *series, int number)
 static int measure_once(struct run_series *series, int number)
 {
 	static struct run_file_names names;
+	static struct kin_left left;
 	struct options options;
 	pid_t parent = getpid(), pid;
 	int told[2], ended, status;
@@ -247,6 +265,13 @@ static int measure_once(struct run_series *series, int number)
 	if (!run_files_of(series->files, number, &names, &options))
 		return EXIT_USAGE;
 	options.no_text = series->repeat > 1;
+	options.by_force = true;
+	kin_spare(&series->kin, &left);
+	if (left.n) {
+		options.beside = left.list;
+		msg_note("still running beside run %d, started by one before: PID %s", number,
+			 left.list);
+	}
 	if (pipe2(told, O_CLOEXEC | O_NONBLOCK)) {
 		msg_error("cannot start a run: %s", strerror(errno));
 		return EXIT_RUN;
@@ -262,9 +287,11 @@ static int measure_once(struct run_series *series, int number)
 	} else {
 		ended = await_child(series, pid);
 		status = exit_status_of(ended);
-		if (ended >= 0 && WIFSIGNALED(ended))
+		if (ended >= 0 && WIFSIGNALED(ended)) {
 			msg_error("measuring run %d was ended by signal %d", number,
 				  WTERMSIG(ended));
+			end_command(series, NULL);
+		}
 	}
 	if (read(told[0], &byte, 1) == 1) {
 		struct repeat_run *run = &series->runs[series->n++];
@@ -284,5 +311,5 @@ int run_series_measure(struct run_series *series)
 
 	for (int i = 1; i <= series->repeat && !status && !series->signal; i++)
 		status = measure_once(series, i);
-	return status;
+	return series->signal && !series->n ? 128 + series->signal : status;
 }

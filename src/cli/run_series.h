@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdint.h>
 
+#include "cli/kin.h"
 #include "cli/run_files.h"
 #include "diagnose/repeats.h"
 #include "tegra/clock_lock.h"
@@ -21,6 +22,7 @@ struct run_series {
 	int repeat;
 	struct clock_lock *lock; /* the children leave it alone */
 	sigset_t before;	 /* signals that were blocked before run_series_block() */
+	struct kin kin;		 /* of the commands; opened by the caller */
 
 	struct repeat_run runs[REPEATS_MAX];
 	int n;	    /* runs that were measured */

@@ -337,6 +337,11 @@ const struct tegra_summary *tegra_source_latest(const struct tegra_source *sourc
 	return source && source->current.samples ? &source->current : NULL;
 }
 
+pid_t tegra_source_child(const struct tegra_source *source)
+{
+	return source ? source->child : 0;
+}
+
 static bool has_ended(pid_t child)
 {
 	siginfo_t info = {0};

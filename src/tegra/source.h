@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "session/session.h"
 #include "tegra/line.h"
@@ -30,6 +31,9 @@ int tegra_source_open(const struct tegra_source_options *options, struct tegra_s
 
 /* Descriptor to poll for input; -1 when there is nothing to wait for (ended, or a plain file). */
 int tegra_source_fd(const struct tegra_source *source);
+
+/* The process that prints the lines, which the source waits for itself; 0 = none. NULL is allowed. */
+pid_t tegra_source_child(const struct tegra_source *source);
 
 /* When tegra_source_read should be called without input; INT64_MAX when there is no need. */
 int64_t tegra_source_next_ns(const struct tegra_source *source);

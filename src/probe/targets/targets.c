@@ -115,6 +115,15 @@ static const char *list_end(struct listing *l)
 	return l->text;
 }
 
+void targets_list(const struct target_set *set, char *text, size_t size)
+{
+	struct listing list = {0};
+
+	for (int i = 0; i < set->n; i++)
+		list_process(&list, set->items[i].pid, set->items[i].comm);
+	text_copy(text, size, list_end(&list));
+}
+
 /* sudo may be two processes when it gives the command a terminal of its own */
 static struct own find_own(void)
 {
@@ -160,20 +169,20 @@ static bool same_process(const struct target *a, const struct target *b)
 	return a->pid == b->pid && a->starttime == b->starttime;
 }
 
-static int push_target(struct target_set *set, const struct target *t)
+int targets_add(struct target_set *set, const struct target *target)
 {
 	void *items = set->items;
 	int err;
 
 	for (int i = 0; i < set->n; i++) {
-		if (same_process(&set->items[i], t))
+		if (same_process(&set->items[i], target))
 			return 0;
 	}
-	err = grow(&items, set->n, &set->capacity, sizeof(*t));
+	err = grow(&items, set->n, &set->capacity, sizeof(*target));
 	if (err)
 		return err;
 	set->items = items;
-	set->items[set->n++] = *t;
+	set->items[set->n++] = *target;
 	return 0;
 }
 
@@ -188,7 +197,7 @@ static struct target make_target(pid_t pid, const struct procfs_stat *st)
 static int push_process(struct request *rq, pid_t pid, const struct procfs_stat *st)
 {
 	struct target t = make_target(pid, st);
-	int err = push_target(rq->set, &t);
+	int err = targets_add(rq->set, &t);
 
 	return err ? fail(rq, err, "cannot add process %d: out of memory", pid) : 0;
 }
@@ -519,7 +528,7 @@ static int report_new(struct tree *tree)
 			    is_own(&tree->own, row->t.pid))
 				continue;
 			row->known = true;
-			err = push_target(&tree->known, &row->t);
+			err = targets_add(&tree->known, &row->t);
 			if (!err)
 				err = tree->cb(tree->ctx, &row->t, row->ppid);
 			if (err)
@@ -554,7 +563,7 @@ int targets_descendants(const struct target_set *set, targets_child_fn cb, void 
 	int err = 0, seen = -1;
 
 	for (int i = 0; i < set->n && !err; i++)
-		err = push_target(&tree.known, &set->items[i]);
+		err = targets_add(&tree.known, &set->items[i]);
 	/* The bound is for a target that forks faster than we scan */
 	for (int i = 0; i < MAX_SCANS && !err && tree.known.n > seen; i++) {
 		seen = tree.known.n;

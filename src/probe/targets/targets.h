@@ -40,6 +40,12 @@ struct target_set {
 
 void targets_free(struct target_set *set);
 
+/* Adds one that was found otherwise, unless it is there. Return: 0 or -ENOMEM. */
+int targets_add(struct target_set *set, const struct target *target);
+
+/* "12 (infer), 34 (python3) and 5 more"; TARGETS_LIST_SIZE is enough. */
+void targets_list(const struct target_set *set, char *text, size_t size);
+
 /*
  * Adds the processes of a list of PIDs, separated by commas or blanks. A thread id stands for
  * its process. A PID that does not exist here, or is a kernel thread, is looked for in nested PID
