@@ -329,6 +329,15 @@ static int open_tracer(struct run *run)
 	return EXIT_UNSUPPORTED;
 }
 
+static void add_beside(struct run *run)
+{
+	char why[TARGETS_LINE_SIZE];
+
+	snprintf(why, sizeof(why), "started by a run before and still running: PID %s",
+		 run->options->beside);
+	capability_add(&run->session.capability, "undisturbed run", why);
+}
+
 static int open_source(struct run *run)
 {
 	struct tegra_source_options options = {
@@ -379,7 +388,7 @@ static int open_all(struct run *run)
 		return status;
 	environment_report(&run->session.capability);
 	if (run->options->beside)
-		capability_add(&run->session.capability, "undisturbed run", run->options->beside);
+		add_beside(run);
 	status = open_source(run);
 	if (status)
 		return status;
@@ -548,7 +557,7 @@ static void stop_command(struct run *run)
 	run->source = NULL;
 	kin_end(&run->kin, &run->command, by_force ? GRACE_OF_FORCE_NS : GRACE_NS, by_force, &left);
 	if (left.n)
-		msg_warn("%s and what it started did not end on %s and goes on running: PID %s",
+		msg_warn("left running by %s, as it did not end on %s: PID %s",
 			 run->options->command[0], by_force ? "SIGKILL" : "SIGTERM", left.list);
 }
 

@@ -112,7 +112,7 @@ static void end_command(struct run_series *series, struct command *command)
 
 	kin_end(&series->kin, command, GRACE_NS, true, &left);
 	if (left.n)
-		msg_warn("not even SIGKILL ends what %s started: PID %s",
+		msg_warn("left running by %s, as it did not end on SIGKILL: PID %s",
 			 series->files->options->command[0], left.list);
 }
 

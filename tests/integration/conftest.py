@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 import os
+import signal
 import zlib
 
 import pytest
@@ -13,6 +14,9 @@ KEPT = ("ready", "runs_of_loads", "tmp_path_factory")
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes more than 10 s")
+    # Under nohup: what is ignored stays so over exec, and tegratrace keeps to it.
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 def _repeated(item):

@@ -44,6 +44,19 @@ def wait_for(what, condition, limit=LIMIT):
         time.sleep(0.01)
 
 
+def is_running(pid):
+    """Neither gone nor a zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+            return stat.read().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def pids_in(path):
+    return [int(word) for word in path.read_text(encoding="ascii").split()]
+
+
 def remove_cgroup(folder):
     """A task that is ending is no longer listed, but its cgroup is busy until it is gone."""
     def gone():
@@ -366,8 +379,8 @@ def trace_load(folder, rung, program, *args, options=(), nice=0, env=None, prefi
 def run_tool(*args, prefix=(), env=None, program=TEGRATRACE, **popen):
     """tegratrace in the foreground, to its end; a report on stdout is the caller's to parse."""
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    done = subprocess.run([*prefix, program, *map(str, args)], **{**streams, **popen},
-                          env=full_env(env), timeout=LIMIT, check=False)
+    done = subprocess.run([*prefix, program, *map(str, args)], **{"timeout": LIMIT, **streams, **popen},
+                          env=full_env(env), check=False)
     return Result(done.returncode, done.stdout or b"", done.stderr or b"")
 
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """-- COMMAND: held until the window is open, its own exit status passed through."""
+import os
 import signal
 import subprocess
+import sys
 
 import pytest
 
-from harness import FAKE_TEGRASTATS, TEGRATRACE, background, parse_json, parse_report, run_tool, workload
+from harness import (FAKE_TEGRASTATS, LIMIT, TEGRATRACE, background, is_running, parse_json, parse_report, pids_in,
+                     run_tool, wait_for, workload)
 
 
 @pytest.mark.parametrize("status", (0, 1, 7, 125, 255))
@@ -99,6 +102,86 @@ def test_duration_ends_a_longer_command(rung):
     assert subprocess.run(["kill", "-0", pid], stderr=subprocess.DEVNULL, check=False).returncode
 
 
+def end(pids):
+    for pid in filter(is_running, pids):
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("exec_with_a_child", (False, True))
+def test_duration_ends_the_commands_children(tmp_path, exec_with_a_child):
+    """One more, of whoever became tegratrace by exec, is not the command's."""
+    before = f"sleep 600 2>&- & echo $! >{tmp_path}/other; exec " if exec_with_a_child else "exec "
+    script = f"sleep 600 & echo $! >>{tmp_path}/pids; setsid sleep 600 & echo $! >>{tmp_path}/pids; sleep 600; true"
+    (tmp_path / "other").touch()
+    try:
+        result = run_tool("-c", f'{before}"$@"', "sh", TEGRATRACE, "-q", "-d", "0.5", "--", "sh", "-c", script,
+                          program="sh", stdout=subprocess.DEVNULL)
+        assert result.status == 0 and result.err == ""
+        assert not any(map(is_running, pids_in(tmp_path / "pids")))
+        assert all(map(is_running, pids_in(tmp_path / "other")))
+    finally:
+        end(pids_in(tmp_path / "pids") + pids_in(tmp_path / "other"))
+
+
+def test_child_that_outlives_the_duration_is_said(tmp_path):
+    script = f"(trap '' TERM; exec sleep 600 >&- 2>&-) & echo $! >{tmp_path}/pids; wait"
+    try:
+        result = run_tool("-q", "-d", "0.5", "--", "sh", "-c", script)
+        pid, = pids_in(tmp_path / "pids")
+        warnings = [line for line in result.err.splitlines() if "warning" in line]
+        assert result.status == 0 and is_running(pid)
+        assert len(warnings) == 1 and warnings[0].endswith(f"did not end on SIGTERM: PID {pid} (sleep)")
+    finally:
+        end(pids_in(tmp_path / "pids"))
+
+
+def test_orphans_that_end_leave_no_zombies(tmp_path):
+    script = f"for n in 1 2 3 4 5; do (sleep 0.1 & echo $! >>{tmp_path}/pids); done; sleep 600"
+    (tmp_path / "pids").touch()
+    with background(TEGRATRACE, "-q", "--", "sh", "-c", script, stdout=subprocess.DEVNULL) as process:
+        wait_for("orphans", lambda: len(pids_in(tmp_path / "pids")) == 5)
+        wait_for("their end", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids_in(tmp_path / "pids")), 10)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LIMIT) == 0
+
+
+# What stays over exec, and that the command gets it back.
+INHERITED = """
+import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_SETMASK, {signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1})
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+READ_SIGNALS = """
+import signal
+print([number for number in (signal.SIGCHLD, signal.SIGPIPE) if signal.getsignal(number) == signal.SIG_IGN])
+print(sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ())))
+raise SystemExit(3)
+"""
+
+
+@pytest.mark.parametrize("words", ((), ("run", "--warmup=1", "--out")))
+def test_signals_that_the_caller_ignores_or_blocks(tmp_path, words):
+    """subprocess would give SIGPIPE back its default between them: they are set by the last to exec."""
+    words = (*words, tmp_path / "out") if words else words
+    plain = subprocess.run([sys.executable, "-c", INHERITED, sys.executable, "-c", READ_SIGNALS],
+                           capture_output=True, check=False)
+    result = run_tool("-c", INHERITED, TEGRATRACE, *words, "-q", "--", sys.executable, "-c", READ_SIGNALS,
+                      program=sys.executable, timeout=20)
+    assert plain.returncode == result.status == 3
+    assert result.text.splitlines()[:2] == plain.stdout.decode().splitlines()[:2]
+
+
+@pytest.mark.parametrize("number", (signal.SIGINT, signal.SIGTERM))
+def test_blocked_signal_ends_the_run_all_the_same(number):
+    with background(sys.executable, "-c", INHERITED, TEGRATRACE, "-q", "--", "sh", "-c", "echo runs; exec sleep 5",
+                    stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"runs\n"
+        process.send_signal(number)
+        assert process.wait(LIMIT) == 0
+
+
 def test_a_delay_leaves_the_beginning_out():
     # It burns a CPU for 1 s, then sleeps for 3 s. Begun after 1.5 s, the window has sleep alone.
     script = "timeout 1 sh -c 'while :; do :; done'; exec sleep 3"
@@ -112,7 +195,8 @@ def test_a_delay_leaves_the_beginning_out():
     assert thread["oncpu_ns"] < report["window"]["duration_ns"] * 0.1
 
 
-@pytest.mark.parametrize("argv, status", [(("--", "true"), 125), (("-p", None), 4)])
+@pytest.mark.parametrize("argv, status", [(("--", "true"), 1), (("--", "false"), 1), (("--", "sh", "-c", "exit 7"), 7),
+                                          (("-p", None), 4)])
 def test_what_ends_within_the_delay(argv, status):
     with background("sleep", "0.5") as process:
         argv = [word or str(process.pid) for word in argv]

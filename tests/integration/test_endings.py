@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from harness import (FAKE_TEGRASTATS, LIMIT, Load, Trace, identity_errors, parse_json, wait_for)
+from harness import (FAKE_TEGRASTATS, LIMIT, Load, Trace, identity_errors, is_running, parse_json, wait_for)
 
 PROGRAMS = {"sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new", "task_newtask",
             "sched_process_exec", "sched_process_exit"}
@@ -108,14 +108,6 @@ def names_in(folder):
         return os.listdir(folder)
     except OSError:
         return []
-
-
-def is_running(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
-            return stat.read().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
 
 
 def children_of(pid):

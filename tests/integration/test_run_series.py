@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import sqlite3
 import statistics
 import subprocess
@@ -14,7 +15,8 @@ from harness import TEGRATRACE, run_tool, wait_for, workload
 
 FULL_ONLY = ("test_duration_bounds_each_run", "test_same_verdict_is_said", "test_recording_that_is_cut_off",
              "test_warm_up_for_a_time", "test_names_that_are_given_get_the_number",
-             "test_json_on_stdout_is_one_object_a_run")
+             "test_json_on_stdout_is_one_object_a_run", "test_child_that_ignores_sigterm",
+             "test_no_run_has_the_last_ones_children_beside_it[0.4s]")
 
 
 @pytest.fixture(name="out")
@@ -179,6 +181,84 @@ def test_interrupted_run_does_not_count(out, tmp_path):
     times = times_of(out)
     assert len(times) == 2 and "does not count: it was interrupted" in text
     assert seconds(row(text, "time")[0]) == pytest.approx(times[0] / 1e9, rel=0.0006)
+
+
+def kill_all(pids):
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+# A child, one whose parent has ended, one in a session of its own; what is there from the runs before.
+FAMILY = """for pid in $(cat {0}/pids); do [ ! -e /proc/$pid ] || echo $pid >>{0}/beside; done
+    sleep 600 & echo $! >>{0}/pids
+    (sleep 600 & echo $! >>{0}/pids)
+    setsid sleep 600 & echo $! >>{0}/pids
+    sleep 600; true"""
+
+
+@pytest.mark.parametrize("warmup", ("1", "0.4s"))
+def test_no_run_has_the_last_ones_children_beside_it(out, tmp_path, warmup):
+    """Of a launcher, which is all that is told to end by whoever knows its PID alone."""
+    (tmp_path / "pids").touch()
+    try:
+        result = run_tool("run", f"--out={out}", "-d", "0.3", f"--warmup={warmup}", "--repeat=2", "--", "sh", "-c",
+                          FAMILY.format(tmp_path))
+        pids = harness.pids_in(tmp_path / "pids")
+        assert result.status == 0 and len(pids) >= 9
+        assert not (tmp_path / "beside").exists() and not any(map(harness.is_running, pids))
+        assert "warning" not in result.err and "beside" not in result.err
+    finally:
+        kill_all(harness.pids_in(tmp_path / "pids"))
+
+
+def test_child_that_ignores_sigterm(out, tmp_path):
+    """It must not run beside the next one, so it gets SIGKILL in the end."""
+    script = f"(trap '' TERM; echo >>{tmp_path}/ran; exec sleep 600) & echo $! >>{tmp_path}/pids; wait"
+    try:
+        result = run_tool("run", f"--out={out}", "-d", "0.3", "--warmup=1", "--", "sh", "-c", script)
+        assert result.status == 0 and (tmp_path / "ran").read_text(encoding="ascii") == "\n\n"
+        assert not any(map(harness.is_running, harness.pids_in(tmp_path / "pids")))
+    finally:
+        kill_all(harness.pids_in(tmp_path / "pids"))
+
+
+def test_what_a_run_left_on_purpose_is_said(out, tmp_path):
+    """It ended by itself, so what it left is not ended; the run beside it says so."""
+    pid = tmp_path / "pids"
+    script = f"[ -e {pid} ] || {{ setsid sleep 600 >&- 2>&- & echo $! >{pid}; }}; sleep 0.2"
+    try:
+        result = run_tool("run", f"--out={out}", "--warmup=1", "--", "sh", "-c", script)
+        left, = harness.pids_in(pid)
+        assert result.status == 0 and harness.is_running(left)
+        assert f"still running beside run 1, started by one before: PID {left} (sleep)" in result.err
+        missing = json.loads(run_tool("report", "--json", out / "sh-1.ttr").text)["capability"]["missing"]
+        assert {"what": "undisturbed run", "why": f"{left} (sleep)"} in [
+            {**entry, "why": entry["why"].rpartition("PID ")[2]} for entry in missing]
+    finally:
+        kill_all(harness.pids_in(pid))
+
+
+@pytest.mark.parametrize("number", (signal.SIGINT, signal.SIGTERM))
+def test_interrupted_before_anything_was_measured(out, tmp_path, number):
+    argv = [TEGRATRACE, "run", "-q", f"--out={out}", "--delay=60", "--", "sh", "-c",
+            f"sleep 600 & echo $! >{tmp_path}/new; mv {tmp_path}/new {tmp_path}/pids; wait"]
+    with harness.background(*argv, stderr=subprocess.PIPE) as process:
+        wait_for("the command", (tmp_path / "pids").exists)
+        process.send_signal(number)
+        errors = process.stderr.read().decode()
+        assert process.wait(harness.LIMIT) == 128 + number
+    assert "nothing was measured" in errors
+    assert not any(map(harness.is_running, harness.pids_in(tmp_path / "pids")))
+
+
+@pytest.mark.parametrize("own, status", ((0, 1), (7, 7)))
+def test_command_that_ends_within_the_delay(out, own, status):
+    """125 is for a command that has not run."""
+    result = run_tool("run", "-q", f"--out={out}", "--delay=60", "--repeat=2", "--", "sh", "-c", f"exit {own}")
+    assert result.status == status and "the target ended within the delay" in result.error_line()
 
 
 def test_names_that_are_given_get_the_number(tmp_path):
