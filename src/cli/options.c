@@ -88,7 +88,9 @@ static const struct argp_option entries[] = {
 	{NULL, 0, NULL, 0, "Target:", 1},
 	{"no-follow", KEY_NO_FOLLOW, NULL, 0,
 	 "Only the named processes and their threads, not their children", 0},
-	{"duration", 'd', "SECONDS", 0, "Stop after that time (default: target's end or Ctrl-C)",
+	{"duration", 'd', "SECONDS", 0,
+	 "Stop after that time (default: target's end or Ctrl-C), and a command with all that "
+	 "descends from it",
 	 0},
 	{"delay", KEY_DELAY, "SECONDS", 0,
 	 "Begin that much later: loading and warming up are left out", 0},

@@ -46,6 +46,8 @@ static const char doc[] =
 	"so on in a folder tegratrace-DATE, or that of --out; names that are given get the number "
 	"of "
 	"the run when there are several. The first run that fails is the last one.\n"
+	"A run that is ended, as a warm-up whose time is over, takes along all that descends from "
+	"its command: SIGTERM, after 5 s SIGKILL. What goes on running all the same is named.\n"
 	"Clocks and power mode are put back however the job ends. After a SIGKILL, or a loss of "
 	"power, the next live run puts them back, or --restore-clocks.\n"
 	"Exit status: the command's own (128 + signal when it was killed, also by Ctrl-C before "

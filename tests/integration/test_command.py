@@ -111,7 +111,7 @@ def end(pids):
 def test_duration_ends_the_commands_children(tmp_path, exec_with_a_child):
     """One more, of whoever became tegratrace by exec, is not the command's."""
     before = f"sleep 600 2>&- & echo $! >{tmp_path}/other; exec " if exec_with_a_child else "exec "
-    script = f"sleep 600 & echo $! >>{tmp_path}/pids; setsid sleep 600 & echo $! >>{tmp_path}/pids; sleep 600; true"
+    script = f"exec >/dev/null 2>&1; sleep 600 & echo $! >>{tmp_path}/pids; setsid sleep 600 & echo $! >>{tmp_path}/pids; sleep 600; true"
     (tmp_path / "other").touch()
     try:
         result = run_tool("-c", f'{before}"$@"', "sh", TEGRATRACE, "-q", "-d", "0.5", "--", "sh", "-c", script,
@@ -179,6 +179,18 @@ def test_blocked_signal_ends_the_run_all_the_same(number):
                     stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"runs\n"
         process.send_signal(number)
+        assert process.wait(LIMIT) == 0
+
+
+@pytest.mark.parametrize("words", ((), ("run", "--out=out")))
+def test_under_nohup_the_terminals_end_is_none_of_the_run(tmp_path, words):
+    command = ("sh", "-c", "echo runs; sleep 1; echo ends")
+    with background("sh", "-c", "trap '' HUP; exec \"$@\"", "sh", TEGRATRACE, *words, "-q", "--", *command,
+                    stdout=subprocess.PIPE, cwd=tmp_path) as process:
+        assert process.stdout.readline() == b"runs\n"
+        process.send_signal(signal.SIGHUP)
+        assert process.stdout.readline() == b"ends\n"
+        process.stdout.read()
         assert process.wait(LIMIT) == 0
 
 

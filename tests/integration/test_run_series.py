@@ -192,7 +192,8 @@ def kill_all(pids):
 
 
 # A child, one whose parent has ended, one in a session of its own; what is there from the runs before.
-FAMILY = """for pid in $(cat {0}/pids); do [ ! -e /proc/$pid ] || echo $pid >>{0}/beside; done
+FAMILY = """exec >/dev/null 2>&1
+    for pid in $(cat {0}/pids); do [ ! -e /proc/$pid ] || echo $pid >>{0}/beside; done
     sleep 600 & echo $! >>{0}/pids
     (sleep 600 & echo $! >>{0}/pids)
     setsid sleep 600 & echo $! >>{0}/pids
@@ -216,7 +217,7 @@ def test_no_run_has_the_last_ones_children_beside_it(out, tmp_path, warmup):
 
 def test_child_that_ignores_sigterm(out, tmp_path):
     """It must not run beside the next one, so it gets SIGKILL in the end."""
-    script = f"(trap '' TERM; echo >>{tmp_path}/ran; exec sleep 600) & echo $! >>{tmp_path}/pids; wait"
+    script = f"exec >/dev/null 2>&1; (trap '' TERM; echo >>{tmp_path}/ran; exec sleep 600) & echo $! >>{tmp_path}/pids; wait"
     try:
         result = run_tool("run", f"--out={out}", "-d", "0.3", "--warmup=1", "--", "sh", "-c", script)
         assert result.status == 0 and (tmp_path / "ran").read_text(encoding="ascii") == "\n\n"
@@ -244,7 +245,7 @@ def test_what_a_run_left_on_purpose_is_said(out, tmp_path):
 @pytest.mark.parametrize("number", (signal.SIGINT, signal.SIGTERM))
 def test_interrupted_before_anything_was_measured(out, tmp_path, number):
     argv = [TEGRATRACE, "run", "-q", f"--out={out}", "--delay=60", "--", "sh", "-c",
-            f"sleep 600 & echo $! >{tmp_path}/new; mv {tmp_path}/new {tmp_path}/pids; wait"]
+            f"exec >/dev/null 2>&1; sleep 600 & echo $! >{tmp_path}/new; mv {tmp_path}/new {tmp_path}/pids; wait"]
     with harness.background(*argv, stderr=subprocess.PIPE) as process:
         wait_for("the command", (tmp_path / "pids").exists)
         process.send_signal(number)
