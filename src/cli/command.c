@@ -107,7 +107,7 @@ void command_abandon(struct command *command)
 int command_exit_status(const struct command *command)
 {
 	if (command->status < 0)
-		return EXIT_RUN;
+		return command->pid ? EXIT_RUN : EXIT_OK;
 	if (WIFSIGNALED(command->status))
 		return 128 + WTERMSIG(command->status);
 	return WEXITSTATUS(command->status);

@@ -29,7 +29,7 @@ bool command_reap(struct command *command);
 /* Kill one that was never released. */
 void command_abandon(struct command *command);
 
-/* The status that we pass on once it has ended: its own, 128 + signal, or EXIT_RUN if not known. */
+/* The status that we pass on once it has ended: its own, 128 + signal, EXIT_RUN if not known; 0 without one. */
 int command_exit_status(const struct command *command);
 
 #endif
