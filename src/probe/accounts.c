@@ -229,9 +229,10 @@ static void copy_sums(struct thread_account *account, const struct tt_thread *t)
 	account->gaps = t->gap_switch_out + t->gap_switch_in + t->clamped;
 }
 
-/* A rung that polls sees no single delay, and of a thread that has ended no count of switches. */
-static void forget_unseen(struct thread_account *account)
+void accounts_forget_unseen(const struct tracer *tracer, struct thread_account *account)
 {
+	if (!tracer_polls(tracer))
+		return;
 	account->runq.count = UNKNOWN_COUNT;
 	account->runq.max_ns = UNKNOWN_NS;
 	if (account->exited)
@@ -388,8 +389,7 @@ static void close_account(struct accounts *accounts, const struct tracer_slots *
 	copy_sums(&account, &t);
 	if (!account.exited && (before->known || t.flags & TT_FLAG_BORN))
 		add_books(&account, before, after);
-	if (tracer_polls(accounts->tracer))
-		forget_unseen(&account);
+	accounts_forget_unseen(accounts->tracer, &account);
 	resolve_unknown(&account);
 	name_account(&account, t.comm[0] && account.exited ? t.comm
 			       : after->comm[0]		   ? after->comm

@@ -71,6 +71,12 @@ void accounts_drain(struct accounts *accounts);
 int accounts_living(const struct accounts *accounts);
 
 /*
+ * A rung that polls sees no single delay, and of a thread that has ended no count of switches: then
+ * they become unknown.
+ */
+void accounts_forget_unseen(const struct tracer *tracer, struct thread_account *account);
+
+/*
  * After end_ns has passed: read the kernel's books of the living, detach the programs, close all
  * accounts and the loss counters in the session.
  */

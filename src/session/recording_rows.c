@@ -109,8 +109,7 @@ static int bind_field(sqlite3_stmt *insert, int place, const struct column *colu
 		return bind_known(insert, place, *(const int *)field, -1);
 	case COLUMN_U32:
 		return sqlite3_bind_int64(insert, place, *(const uint32_t *)field);
-	case COLUMN_I64_KNOWN:
-		return sqlite3_bind_int64(insert, place, *(const int64_t *)field);
+	case COLUMN_I64_KNOWN: /* one that is not is refused here, by its table, not by the reader */
 	case COLUMN_I64:
 		return bind_known(insert, place, *(const int64_t *)field, UNKNOWN_COUNT);
 	case COLUMN_I64_OR:
@@ -372,6 +371,13 @@ static int read_float(sqlite3_stmt *select, int place, const struct column *colu
 /* ns since 1970: to 2043 */
 #define DATE_MAX (1LL << 61)
 
+/* Columns that held no NULL until some were found to need it have this in files of then. */
+static bool is_old_unknown(sqlite3_stmt *select, int place)
+{
+	return sqlite3_column_type(select, place) == SQLITE_INTEGER &&
+	       sqlite3_column_int64(select, place) == UNKNOWN_COUNT;
+}
+
 static int read_whole(sqlite3_stmt *select, int place, const struct column *column, char *field)
 {
 	int64_t value, min, max;
@@ -402,6 +408,10 @@ static int read_whole(sqlite3_stmt *select, int place, const struct column *colu
 	default:
 		min = column->type == COLUMN_I64_KNOWN ? 0 : -COUNT_MAX;
 		max = strstr(column->name, "_unix_ns") ? DATE_MAX : COUNT_MAX;
+		if (column->type == COLUMN_I64 && is_old_unknown(select, place)) {
+			*(int64_t *)field = UNKNOWN_COUNT;
+			return SQLITE_OK;
+		}
 		err = read_integer(select, place, min, max, &value);
 		if (!err)
 			*(int64_t *)field = value;

@@ -10,7 +10,7 @@
 
 #include "session/recording_tables.h"
 
-/* Values that no other field has; every fifth is unknown where that can be. */
+/* Values that no other field has. */
 static int counter;
 
 static void fill_text(char *field, size_t size, bool hostile)
@@ -21,10 +21,9 @@ static void fill_text(char *field, size_t size, bool hostile)
 		memset(field, 'x', size - 1);
 }
 
-static void fill_field(const struct column *column, char *field)
+static void fill_field(const struct column *column, char *field, bool unknown)
 {
-	bool unknown = counter++ % 5 == 0;
-
+	counter++;
 	switch (column->type) {
 	case COLUMN_I32:
 		*(int *)field = counter;
@@ -84,6 +83,14 @@ static void fill_field(const struct column *column, char *field)
 
 #define ROWS 3
 
+static void fill_row(const struct table *table, char *row, size_t number)
+{
+	/* each field that can be is unknown in one of the rows, and in the single row every fifth */
+	for (int i = 0; i < table->ncolumns; i++)
+		fill_field(&table->columns[i], row + table->columns[i].offset,
+			   table->kind == TABLE_ONE ? i % 5 == 0 : (number + (size_t)i) % ROWS == 0);
+}
+
 /* Room for the rows of a table, and their number. */
 static char *make_rows(const struct table *table, struct session *session, size_t *n)
 {
@@ -131,10 +138,7 @@ static void fill_session(struct session *session)
 				continue;
 			rows = make_rows(table, session, &n);
 			for (size_t row = 0; row < n; row++)
-				for (int k = 0; k < table->ncolumns; k++)
-					fill_field(&table->columns[k],
-						   rows + row * table->row_size +
-							   table->columns[k].offset);
+				fill_row(table, rows + row * table->row_size, row);
 		}
 	}
 	session->edges[0].stack = -1;

@@ -131,6 +131,13 @@ static void every_field_survives(void **state)
 	free(read);
 }
 
+/* As a rung that polls leaves them. */
+static void forget_delays(struct thread_account *thread)
+{
+	thread->runq.count = UNKNOWN_COUNT;
+	thread->runq.max_ns = UNKNOWN_NS;
+}
+
 static void nothing_known_survives(void **state)
 {
 	struct session *written = malloc(sizeof(*written)), *read = malloc(sizeof(*read));
@@ -138,13 +145,16 @@ static void nothing_known_survives(void **state)
 
 	(void)state;
 	session_init(written);
+	forget_delays(session_add_thread(written));
 	write_session(written);
 	if (read_session(read, line))
 		fail_msg("%s", line);
 	assert_same(written, read);
+	assert_int_equal(read->threads[0].runq.count, UNKNOWN_COUNT);
 	assert_int_equal(read->ntop_processes, -1);
 	assert_int_equal(read->pressure.nswaps, -1);
 	assert_null(read->faults.series);
+	session_free(written);
 	session_free(read);
 	free(written);
 	free(read);
@@ -329,6 +339,27 @@ static void other_writers(void **state)
 	assert_int_equal(session.nthreads, ROWS);
 	assert_int_equal(session.threads[0].io_reads, UNKNOWN_COUNT);
 	session_free(&session);
+}
+
+/* Files in which columns that took no NULL have the number that stands for unknown. */
+static void old_unknowns(void **state)
+{
+	struct session session;
+	char line[RECORDING_LINE_SIZE];
+
+	(void)state;
+	write_filled();
+	sql("UPDATE threads SET runq_count = -9223372036854775807 - 1, "
+	    "runq_max_ns = -9223372036854775807 - 1, runq_hist = '[]'");
+	if (read_session(&session, line))
+		fail_msg("%s", line);
+	for (size_t i = 0; i < ROWS; i++) {
+		assert_int_equal(session.threads[i].runq.count, UNKNOWN_COUNT);
+		assert_int_equal(session.threads[i].runq.max_ns, UNKNOWN_NS);
+	}
+	session_free(&session);
+	sql("UPDATE threads SET wall_ns = -9223372036854775807 - 1");
+	assert_refused("threads.wall_ns");
 }
 
 /* A file of schema 1 has no tables of these, and need not. */
@@ -532,6 +563,7 @@ int main(void)
 		cmocka_unit_test(every_field_has_a_column),
 		cmocka_unit_test_setup_teardown(hostile_contents, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(other_writers, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(old_unknowns, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(first_schema, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(without_its_timeline, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(no_recordings, make_path, remove_path),

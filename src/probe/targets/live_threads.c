@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "probe/accounts.h"
 #include "probe/procfs.h"
 #include "thread_state.h"
 
@@ -233,6 +234,7 @@ static void add_row(void *ctx, const struct tracer_slots *slots, const struct tt
 	live->rows = rows.threads;
 	live->nrows = rows.nthreads;
 	fill_row(row, &t, seen);
+	accounts_forget_unseen(live->tracer, row);
 }
 
 struct thread_account *live_threads_rows(struct live_threads *live, size_t *n)
