@@ -101,19 +101,32 @@ static void take_snapshot(struct follow *follow, int64_t now_ns)
 	}
 	if (now_ns >= follow->snapshot_due_ns)
 		join_rows(follow, snapshot);
-	record_batch(follow->record, snapshot, now_ns,
-		     snapshot->threads != follow->session->threads);
-	if (snapshot->threads != follow->session->threads) {
-		free(snapshot->threads);
-		follow->snapshot_due_ns = now_ns + SNAPSHOT_COST * (own_cpu_ns() - before_ns);
-	}
-	free(snapshot);
+	follow->snapshot = snapshot;
+	follow->snapshot_cost_ns = own_cpu_ns() - before_ns;
 }
 
 void follow_drained(struct follow *follow, int64_t now_ns)
 {
 	if (record_due(follow->record, now_ns))
 		take_snapshot(follow, now_ns);
+}
+
+void follow_record(struct follow *follow, int64_t now_ns)
+{
+	struct session *snapshot = follow->snapshot;
+	int64_t before_ns = own_cpu_ns();
+
+	if (!snapshot)
+		return;
+	record_batch(follow->record, snapshot, now_ns,
+		     snapshot->threads != follow->session->threads);
+	if (snapshot->threads != follow->session->threads) {
+		free(snapshot->threads);
+		follow->snapshot_cost_ns += own_cpu_ns() - before_ns;
+		follow->snapshot_due_ns = now_ns + SNAPSHOT_COST * follow->snapshot_cost_ns;
+	}
+	free(snapshot);
+	follow->snapshot = NULL;
 }
 
 void follow_last(struct follow *follow, int64_t end_ns)

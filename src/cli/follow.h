@@ -15,7 +15,8 @@ struct follow {
 	struct record *record;	     /* NULL */
 	struct live_threads *live;
 	struct host_watch *host;
-	int64_t begin_ns, snapshot_due_ns;
+	struct session *snapshot; /* taken and not recorded yet; NULL */
+	int64_t begin_ns, snapshot_due_ns, snapshot_cost_ns;
 };
 
 /* Keeps the pointers. -ENOMEM or 0. */
@@ -31,6 +32,9 @@ void follow_begin(struct follow *follow, int64_t begin_ns);
 /* A few times a second, before and after accounts_drain(). */
 void follow_tick(struct follow *follow, int64_t now_ns);
 void follow_drained(struct follow *follow, int64_t now_ns);
+
+/* After follow_drained(), which only reads: what it took goes to the recording. */
+void follow_record(struct follow *follow, int64_t now_ns);
 
 /* The window ended; the records are still open. */
 void follow_last(struct follow *follow, int64_t end_ns);

@@ -183,7 +183,7 @@ void record_line(struct record *record, int64_t t_ns, const char *text, size_t l
 
 bool record_due(const struct record *record, int64_t now_ns)
 {
-	return record && now_ns >= record->due_ns;
+	return record && now_ns >= record->due_ns && recording_ready(record->recording);
 }
 
 void record_batch(struct record *record, const struct session *session, int64_t now_ns,

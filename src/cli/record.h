@@ -29,7 +29,10 @@ int record_begin(struct record *record);
 /* A line of tegrastats, `t_ns` after the window's begin. */
 void record_line(struct record *record, int64_t t_ns, const char *text, size_t len);
 
-/* True once a second: then record_batch() is due, which may leave the threads as they are. */
+/*
+ * True once a second, later when the disk is far behind: then record_batch() is due, which may leave
+ * the threads as they are.
+ */
 bool record_due(const struct record *record, int64_t now_ns);
 void record_batch(struct record *record, const struct session *session, int64_t now_ns,
 		  bool with_threads);

@@ -479,6 +479,7 @@ static void take_out(struct run *run, int64_t now_ns)
 	run_probes_drained(&run->probes);
 	follow_drained(&run->follow, now_ns);
 	priority_restore(&before);
+	follow_record(&run->follow, now_ns);
 }
 
 static enum end_reason watch_targets(struct run *run)

@@ -46,8 +46,14 @@ int recording_create(const char *path, const char *tool, struct recording **reco
  * stays readable.
  */
 
-/* A line of tegrastats as it came, `t_ns` after the window's begin. */
+/* A line of tegrastats as it came, `t_ns` after the window's begin; kept for the next batch. */
 int recording_line(struct recording *recording, int64_t t_ns, const char *text, size_t len);
+
+/*
+ * Whether recording_batch() would not wait now: it does while the log is cut, which takes a moment,
+ * and it should not add to a log that the disk is far behind with. Asked just before.
+ */
+bool recording_ready(struct recording *recording);
 
 /*
  * What is measured so far, as one transaction with the lines before it; the threads, which may be

@@ -12,6 +12,16 @@
 #define SQL_SIZE  8192
 #define LIST_SIZE 1024
 
+/* Two years in ns, 64 PiB: what is beyond is no measurement, and sums would overflow. */
+#define COUNT_MAX (1LL << 56)
+/* ns since 1970: to 2043 */
+#define DATE_MAX (1LL << 61)
+
+static int64_t greatest(const struct column *column)
+{
+	return strstr(column->name, "_unix_ns") ? DATE_MAX : COUNT_MAX;
+}
+
 /* Plain text: valid UTF-8 without control characters. */
 static bool is_text(const char *bytes, size_t len)
 {
@@ -85,6 +95,13 @@ static int bind_known(sqlite3_stmt *insert, int place, int64_t value, int64_t un
 				: sqlite3_bind_int64(insert, place, value);
 }
 
+/* One that the reader would refuse the whole file for is unknown: a memory limit of an exbibyte. */
+static int bind_count(sqlite3_stmt *insert, int place, int64_t value, int64_t max)
+{
+	return value < -COUNT_MAX || value > max ? sqlite3_bind_null(insert, place)
+						 : sqlite3_bind_int64(insert, place, value);
+}
+
 static int bind_enum(sqlite3_stmt *insert, int place, const struct column *column,
 		     unsigned int value)
 {
@@ -110,8 +127,9 @@ static int bind_field(sqlite3_stmt *insert, int place, const struct column *colu
 	case COLUMN_U32:
 		return sqlite3_bind_int64(insert, place, *(const uint32_t *)field);
 	case COLUMN_I64_KNOWN: /* one that is not is refused here, by its table, not by the reader */
-	case COLUMN_I64:
 		return bind_known(insert, place, *(const int64_t *)field, UNKNOWN_COUNT);
+	case COLUMN_I64:
+		return bind_count(insert, place, *(const int64_t *)field, greatest(column));
 	case COLUMN_I64_OR:
 		return bind_known(insert, place, *(const long long *)field, -1);
 	case COLUMN_SIZE:
@@ -366,11 +384,6 @@ static int read_float(sqlite3_stmt *select, int place, const struct column *colu
 	return SQLITE_OK;
 }
 
-/* Two years in ns, 64 PiB: what is beyond is no measurement, and sums would overflow. */
-#define COUNT_MAX (1LL << 56)
-/* ns since 1970: to 2043 */
-#define DATE_MAX (1LL << 61)
-
 /* Columns that held no NULL until some were found to need it have this in files of then. */
 static bool is_old_unknown(sqlite3_stmt *select, int place)
 {
@@ -407,7 +420,7 @@ static int read_whole(sqlite3_stmt *select, int place, const struct column *colu
 		return err;
 	default:
 		min = column->type == COLUMN_I64_KNOWN ? 0 : -COUNT_MAX;
-		max = strstr(column->name, "_unix_ns") ? DATE_MAX : COUNT_MAX;
+		max = greatest(column);
 		if (column->type == COLUMN_I64 && is_old_unknown(select, place)) {
 			*(int64_t *)field = UNKNOWN_COUNT;
 			return SQLITE_OK;

@@ -2,7 +2,6 @@
 #include "session/recording.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "session/recording_rows.h"
 #include "session/recording_schema.h"
+#include "session/recording_sync.h"
 
 /* Rewritten with every batch; the series grow, and the rest stays as the first batch had it. */
 static const char *const snapshots[] = {"session", "targets", "tegra", "temps", "rails"};
@@ -20,6 +20,13 @@ static const char *const timeline_tables[] = {"timeline", "timeline_requests", "
 
 #define TIMELINE_TABLES ((int)(sizeof(timeline_tables) / sizeof(timeline_tables[0])))
 
+struct line {
+	struct line *next;
+	int64_t t_ns;
+	size_t len;
+	char text[];
+};
+
 struct recording {
 	sqlite3 *db;
 	char *path;
@@ -28,17 +35,14 @@ struct recording {
 	bool in_transaction;
 	bool have_first;
 	sqlite3_stmt *insert_line;
-	int64_t lines;
+	/* Those of the next batch: a transaction that they began would be open until then. */
+	struct line *first_line, **last_line;
+	int64_t lines; /* in the file */
 	/* Of each series, what lies in the file. */
 	size_t tegra_points, host_points;
 	unsigned int tegra_merged, host_merged;
 	size_t timeline_rows[TIMELINE_TABLES];
-
-	pthread_t syncer;
-	bool syncing;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	bool batch_done, quit;
+	struct recording_sync *sync; /* NULL: there is no thread for it */
 };
 
 static int code_of(int err)
@@ -65,7 +69,9 @@ static void say(struct recording *recording, const char *what)
 	text_sanitize(shown, sizeof(shown), recording->path, strlen(recording->path));
 	recording->error[0] = 0;
 	text_appendf(recording->error, sizeof(recording->error), "cannot %s %s: %s", what, shown,
-		     recording->db ? sqlite3_errmsg(recording->db) : "out of memory");
+		     recording->db && sqlite3_errcode(recording->db) != SQLITE_OK
+			     ? sqlite3_errmsg(recording->db)
+			     : "out of memory");
 }
 
 static int run(struct recording *recording, const char *sql)
@@ -89,11 +95,8 @@ static int fail(struct recording *recording, int err)
 
 static int begin(struct recording *recording)
 {
-	int err;
+	int err = run(recording, "BEGIN IMMEDIATE");
 
-	if (recording->in_transaction)
-		return SQLITE_OK;
-	err = run(recording, "BEGIN IMMEDIATE");
 	recording->in_transaction = !err;
 	return err;
 }
@@ -106,53 +109,17 @@ static int commit(struct recording *recording)
 	return err;
 }
 
-/*
- * Brings finished batches to the disk: a passive checkpoint syncs the log, copies it into the
- * database and syncs that, on a connection of its own, while the first one goes on writing.
- */
-static void *sync_batches(void *ctx)
+static void stop_sync(struct recording *recording)
 {
-	struct recording *recording = ctx;
-	sqlite3 *db = NULL;
-
-	if (sqlite3_open_v2(recording->path, &db,
-			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX,
-			    NULL) == SQLITE_OK)
-		sqlite3_exec(db, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
-	pthread_mutex_lock(&recording->lock);
-	for (;;) {
-		while (!recording->batch_done && !recording->quit)
-			pthread_cond_wait(&recording->wake, &recording->lock);
-		if (recording->quit)
-			break;
-		recording->batch_done = false;
-		pthread_mutex_unlock(&recording->lock);
-		/* one that fails is made up for by the next */
-		sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-		pthread_mutex_lock(&recording->lock);
-	}
-	pthread_mutex_unlock(&recording->lock);
-	sqlite3_close(db);
-	return NULL;
-}
-
-static void stop_syncer(struct recording *recording)
-{
-	if (!recording->syncing)
-		return;
-	pthread_mutex_lock(&recording->lock);
-	recording->quit = true;
-	pthread_cond_signal(&recording->wake);
-	pthread_mutex_unlock(&recording->lock);
-	pthread_join(recording->syncer, NULL);
-	recording->syncing = false;
+	recording_sync_stop(recording->sync);
+	recording->sync = NULL;
 }
 
 /* Without it SQLite checkpoints by itself, in the writer. */
-static void start_syncer(struct recording *recording)
+static void start_sync(struct recording *recording)
 {
-	recording->syncing = !pthread_create(&recording->syncer, NULL, sync_batches, recording);
-	if (recording->syncing)
+	recording->sync = recording_sync_start(recording->path);
+	if (recording->sync)
 		run(recording, "PRAGMA wal_autocheckpoint=0");
 }
 
@@ -220,8 +187,7 @@ int recording_create(const char *path, const char *tool, struct recording **out,
 	text_copy(error, RECORDING_LINE_SIZE, "out of memory");
 	if (!recording)
 		return -ENOMEM;
-	pthread_mutex_init(&recording->lock, NULL);
-	pthread_cond_init(&recording->wake, NULL);
+	recording->last_line = &recording->first_line;
 	recording->path = strdup(path);
 	err = !recording->path
 		      ? SQLITE_NOMEM
@@ -237,29 +203,59 @@ int recording_create(const char *path, const char *tool, struct recording **out,
 		recording_close(recording);
 		return code_of(err);
 	}
-	start_syncer(recording);
+	start_sync(recording);
 	*out = recording;
 	return 0;
 }
 
 int recording_line(struct recording *recording, int64_t t_ns, const char *text, size_t len)
 {
-	sqlite3_stmt *insert = recording->insert_line;
-	int err;
+	struct line *line;
 
 	if (recording->failed)
 		return -EIO;
-	err = begin(recording);
-	if (!err)
-		err = sqlite3_bind_int64(insert, 1, recording->lines++);
-	if (!err)
-		err = sqlite3_bind_int64(insert, 2, t_ns);
-	if (!err)
-		err = bind_bytes(insert, 3, text, len);
-	if (!err && sqlite3_step(insert) != SQLITE_DONE)
-		err = sqlite3_errcode(recording->db);
-	sqlite3_reset(insert);
-	return err ? fail(recording, err) : 0;
+	line = malloc(sizeof(*line) + len);
+	if (!line)
+		return fail(recording, SQLITE_NOMEM);
+	line->next = NULL;
+	line->t_ns = t_ns;
+	line->len = len;
+	memcpy(line->text, text, len);
+	*recording->last_line = line;
+	recording->last_line = &line->next;
+	return 0;
+}
+
+static int insert_lines(struct recording *recording)
+{
+	sqlite3_stmt *insert = recording->insert_line;
+	int64_t row = recording->lines;
+	int err = SQLITE_OK;
+
+	for (const struct line *line = recording->first_line; !err && line; line = line->next) {
+		err = sqlite3_bind_int64(insert, 1, row++);
+		if (!err)
+			err = sqlite3_bind_int64(insert, 2, line->t_ns);
+		if (!err)
+			err = bind_bytes(insert, 3, line->text, line->len);
+		if (!err && sqlite3_step(insert) != SQLITE_DONE)
+			err = sqlite3_errcode(recording->db);
+		sqlite3_reset(insert);
+	}
+	return err;
+}
+
+/* They are in the file, or nobody wants them any more. */
+static void drop_lines(struct recording *recording)
+{
+	while (recording->first_line) {
+		struct line *line = recording->first_line;
+
+		recording->first_line = line->next;
+		recording->lines++;
+		free(line);
+	}
+	recording->last_line = &recording->first_line;
 }
 
 static int clear(struct recording *recording, const struct table *table)
@@ -348,6 +344,8 @@ static int write_batch(struct recording *recording, const struct session *sessio
 	const struct table *table;
 	int err = begin(recording);
 
+	if (!err)
+		err = insert_lines(recording);
 	for (int i = 0; !err && (table = recording_table(i)); i++) {
 		if (!strcmp(table->name, "tegra_points"))
 			err = extend(recording, table, session, session->series.merged,
@@ -364,8 +362,23 @@ static int write_batch(struct recording *recording, const struct session *sessio
 	}
 	if (!err)
 		err = commit(recording);
+	if (!err)
+		drop_lines(recording);
 	recording->have_first = true;
 	return err;
+}
+
+bool recording_ready(struct recording *recording)
+{
+	return !recording->sync || recording_sync_ready(recording->sync);
+}
+
+static void begin_batch(struct recording *recording)
+{
+	if (recording->sync && recording_sync_begin(recording->sync))
+		run(recording, "PRAGMA synchronous=OFF");
+	else
+		run(recording, "PRAGMA synchronous=NORMAL");
 }
 
 int recording_batch(struct recording *recording, const struct session *session, bool with_threads)
@@ -374,14 +387,13 @@ int recording_batch(struct recording *recording, const struct session *session, 
 
 	if (recording->failed)
 		return -EIO;
+	begin_batch(recording);
 	err = write_batch(recording, session, with_threads);
 	if (err)
-		return fail(recording, err);
-	pthread_mutex_lock(&recording->lock);
-	recording->batch_done = true;
-	pthread_cond_signal(&recording->wake);
-	pthread_mutex_unlock(&recording->lock);
-	return 0;
+		err = fail(recording, err);
+	if (recording->sync)
+		recording_sync_end(recording->sync, !err);
+	return err;
 }
 
 static int write_whole(struct recording *recording, const struct session *session)
@@ -389,13 +401,19 @@ static int write_whole(struct recording *recording, const struct session *sessio
 	const struct table *table;
 	int err = begin(recording);
 
+	if (!err)
+		err = insert_lines(recording);
 	for (int i = 0; !err && (table = recording_table(i)); i++)
 		err = timeline_table(table) >= 0
 			      ? extend_timeline(recording, table, session, SIZE_MAX)
 			      : replace(recording, table, session);
 	if (!err)
 		err = put_meta(recording, "state", "finished", 0);
-	return err ? err : commit(recording);
+	if (!err)
+		err = commit(recording);
+	if (!err)
+		drop_lines(recording);
+	return err;
 }
 
 /*
@@ -414,7 +432,8 @@ int recording_finish(struct recording *recording, const struct session *session)
 	int err;
 
 	recording->failed = false;
-	stop_syncer(recording);
+	stop_sync(recording);
+	run(recording, "PRAGMA synchronous=NORMAL");
 	err = write_whole(recording, session);
 	if (err)
 		return fail(recording, err);
@@ -433,11 +452,10 @@ void recording_close(struct recording *recording)
 {
 	if (!recording)
 		return;
-	stop_syncer(recording);
+	stop_sync(recording);
+	drop_lines(recording);
 	sqlite3_finalize(recording->insert_line);
 	sqlite3_close(recording->db);
-	pthread_cond_destroy(&recording->wake);
-	pthread_mutex_destroy(&recording->lock);
 	free(recording->path);
 	free(recording);
 }

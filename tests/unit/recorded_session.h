@@ -88,7 +88,8 @@ static void fill_row(const struct table *table, char *row, size_t number)
 	/* each field that can be is unknown in one of the rows, and in the single row every fifth */
 	for (int i = 0; i < table->ncolumns; i++)
 		fill_field(&table->columns[i], row + table->columns[i].offset,
-			   table->kind == TABLE_ONE ? i % 5 == 0 : (number + (size_t)i) % ROWS == 0);
+			   table->kind == TABLE_ONE ? i % 5 == 0
+						    : (number + (size_t)i) % ROWS == 0);
 }
 
 /* Room for the rows of a table, and their number. */
