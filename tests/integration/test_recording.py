@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Recordings: a run again, whatever ended it, and nothing else in the folder touched."""
+import collections
 import contextlib
 import csv
 import os
 import shutil
 import signal
 import sqlite3
+import subprocess
 import tempfile
 import time
 
@@ -16,7 +18,11 @@ from harness import (FAKE_TEGRASTATS, LIMIT, PARTS, S, Load, Trace, background,
 
 FAILED, USAGE, NO_TARGET = 1, 2, 4
 # make bench has the cost too
-FULL_ONLY = ("test_recording_costs_little",)
+FULL_ONLY = ("test_recording_costs_little", "test_killed_on_a_slow_disk",
+             *(f"test_every_rung_can_be_read_back[{rung}]" for rung in ("btf", "raw", "tracepoint")))
+
+# Of a file, as code/slow_disk.c notes it.
+Call = collections.namedtuple("Call", "t_ns thread priority len")
 
 
 def query(path, sql):
@@ -186,6 +192,85 @@ def test_killed(tmp_path):
     assert query(path, "SELECT sum(off_thread_threads) > 0.5 * sum(off_other_threads) FROM host_points") == [(1,)]
     assert query(path, "SELECT value FROM meta WHERE key = 'state'") == [("running",)]
     assert report(path).text.startswith(data["verdict"]["class"])
+
+
+@pytest.fixture(name="slow_disk")
+def fixture_slow_disk(tmp_path):
+    """The environment of a program that waits 0.1 s for each sync, and what it does to each file."""
+    source = os.path.join(os.path.dirname(__file__), "code/slow_disk.c")
+    subprocess.run(["gcc", "-O2", "-D_GNU_SOURCE", "-fPIC", "-shared", "-o", tmp_path / "slow_disk.so",
+                    source], check=True)
+    env = {"LD_PRELOAD": f"{tmp_path}/slow_disk.so", "SLOW_DISK_MS": "100",
+           "SLOW_DISK_LOG": f"{tmp_path}/calls"}
+
+    def calls(what, file):
+        lines = (line.split(maxsplit=5) for line in (tmp_path / "calls").read_text().splitlines())
+        return [Call(int(line[0]), *line[2:4], int(line[4])) for line in lines
+                if line[1] == what and line[5] == str(file)]
+
+    return env, calls
+
+
+def test_slow_disk_holds_nothing_up(sleeper, slow_disk, tmp_path):
+    """The thread that measures syncs nothing, and writes no batch at the priority of its readings."""
+    env, calls = slow_disk
+    path, log = tmp_path / "run.ttr", tmp_path / "run.ttr-wal"
+    result = run_tool("-q", f"--json={tmp_path}/json", "-o", path, "-d", "2.8", "-p", sleeper.pid,
+                      "--tegrastats", f"{FAKE_TEGRASTATS} --interval 20", env=env)
+    assert result.status == 0, result.err
+    window = parse_report((tmp_path / "json").read_bytes())["window"]
+
+    def during(what, file):
+        return [call for call in calls(what, file)
+                if window["start_ns"] <= call.t_ns < window["end_ns"]]
+
+    for file in path, log, tmp_path:
+        assert not [call for call in during("sync", file) if call.thread == "main"], file
+    batches = [call for call in during("write", log) if call.thread == "main"]
+    assert batches and not [call for call in batches if call.priority == "raised"]
+    # The database is written after its log was synced, and the log is cut after the database was.
+    synced_log, synced, cuts = during("sync", log), during("sync", path), during("cut", log)
+    copied = [call for call in during("write", path) if call.thread == "other"]
+    assert synced_log[0].t_ns < copied[0].t_ns < synced[0].t_ns < cuts[0].t_ns
+    assert calls("sync", tmp_path)[0].t_ns < synced[0].t_ns
+    # With lines always under way too: it does not grow.
+    assert len(cuts) >= 2 and all(call.len == 0 for call in cuts)
+    assert query(path, "SELECT count(*) > 50 FROM tegrastats_lines") == [(1,)]
+    assert report(path).text == result.text
+
+
+def test_killed_on_a_slow_disk(sleeper, slow_disk, tmp_path):
+    path = tmp_path / "run.ttr"
+    with Trace(tmp_path / "trace", "-p", str(sleeper.pid), "-o", str(path), "--tegrastats",
+               f"{FAKE_TEGRASTATS} --interval 20", env={**slow_disk[0], "SLOW_DISK_MS": "2000"}) as trace:
+        wait_for("batches", lambda: has_batches(path, 3.5 * S))
+        trace.process.send_signal(signal.SIGKILL)
+        trace.process.wait(LIMIT)
+    data = parse_report(report(path, "--json").text.encode())
+    assert data["window"]["duration_ns"] >= 3.5 * S and data["tegra"]["samples"] > 100
+    assert query(path, "PRAGMA integrity_check") == [("ok",)]
+
+
+@pytest.mark.parametrize("rung", ("btf", "raw", "tracepoint", "perf", "proc"))
+def test_every_rung_can_be_read_back(tmp_path, rung):
+    """Whatever a rung does not know; with threads that have ended too."""
+    options, prefix = ("--rung", rung), ()
+    if rung == "raw":
+        shutil.copyfile("/sys/kernel/btf/vmlinux", tmp_path / "kernel.btf")
+        options, prefix = ("--btf", tmp_path / "kernel.btf"), in_mounts("mount -t tmpfs none /sys/kernel/btf")
+    live = run_tool("-q", "-v", "--explain", "--timeline", *options, "-o", tmp_path / "run.ttr",
+                    f"--json={tmp_path}/json", "-d", "1", "--", "python3", "-c",
+                    "import threading, time; threading.Thread(target=time.sleep, args=[0.4]).start(); time.sleep(9)",
+                    prefix=prefix)
+    assert live.status == 0, live.err
+    data = parse_report((tmp_path / "json").read_bytes())
+    assert data["capability"]["rung"] == rung
+    assert [row for row in data["threads"] if row["exited"]]
+    again = report(tmp_path / "run.ttr", "-v", "--explain")
+    assert again.text == live.text and again.err == ""
+    assert parse_report(report(tmp_path / "run.ttr", "--json").text.encode()) == data
+    unknown = query(tmp_path / "run.ttr", "SELECT count(*) FROM threads WHERE runq_count IS NULL")
+    assert unknown == [(len(data["threads"]) if rung == "proc" else 0,)]
 
 
 def test_killed_before_anything(sleeper, tmp_path):
