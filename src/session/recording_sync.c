@@ -34,8 +34,8 @@ struct recording_sync {
 	pthread_cond_t changed;
 	bool copying, cutting; /* by the thread */
 	bool writing;	       /* the log is the writer's */
-	bool due, quit;
-	int batches; /* in the log since it was cut */
+	bool due, quit;	       /* asked of the thread */
+	int batches;	       /* in the log since it was cut */
 };
 
 /* What SQLite does with the first sync of the connection that made the log, which makes none. */
@@ -155,7 +155,7 @@ bool recording_sync_ready(struct recording_sync *sync)
 	/* the thread may have lost its CPU with the lock, and who asks may have real-time priority */
 	if (pthread_mutex_trylock(&sync->lock))
 		return false;
-	ready = !sync->cutting && !(sync->copying && sync->batches >= LOG_BATCHES);
+	ready = !sync->cutting && !((sync->due || sync->copying) && sync->batches >= LOG_BATCHES);
 	if (ready)
 		sync->writing = true;
 	pthread_mutex_unlock(&sync->lock);

@@ -215,7 +215,7 @@ def test_slow_disk_holds_nothing_up(sleeper, slow_disk, tmp_path):
     """The thread that measures syncs nothing, and writes no batch at the priority of its readings."""
     env, calls = slow_disk
     path, log = tmp_path / "run.ttr", tmp_path / "run.ttr-wal"
-    result = run_tool("-q", f"--json={tmp_path}/json", "-o", path, "-d", "2.8", "-p", sleeper.pid,
+    result = run_tool("-q", f"--json={tmp_path}/json", "-o", path, "-d", "2.2", "-p", sleeper.pid,
                       "--tegrastats", f"{FAKE_TEGRASTATS} --interval 20", env=env)
     assert result.status == 0, result.err
     window = parse_report((tmp_path / "json").read_bytes())["window"]
@@ -233,8 +233,8 @@ def test_slow_disk_holds_nothing_up(sleeper, slow_disk, tmp_path):
     copied = [call for call in during("write", path) if call.thread == "other"]
     assert synced_log[0].t_ns < copied[0].t_ns < synced[0].t_ns < cuts[0].t_ns
     assert calls("sync", tmp_path)[0].t_ns < synced[0].t_ns
-    # With lines always under way too: it does not grow.
-    assert len(cuts) >= 2 and all(call.len == 0 for call in cuts)
+    # Though lines come all the time.
+    assert all(call.len == 0 for call in cuts)
     assert query(path, "SELECT count(*) > 50 FROM tegrastats_lines") == [(1,)]
     assert report(path).text == result.text
 
@@ -259,8 +259,8 @@ def test_every_rung_can_be_read_back(tmp_path, rung):
         shutil.copyfile("/sys/kernel/btf/vmlinux", tmp_path / "kernel.btf")
         options, prefix = ("--btf", tmp_path / "kernel.btf"), in_mounts("mount -t tmpfs none /sys/kernel/btf")
     live = run_tool("-q", "-v", "--explain", "--timeline", *options, "-o", tmp_path / "run.ttr",
-                    f"--json={tmp_path}/json", "-d", "1", "--", "python3", "-c",
-                    "import threading, time; threading.Thread(target=time.sleep, args=[0.4]).start(); time.sleep(9)",
+                    f"--json={tmp_path}/json", "--", "python3", "-c",
+                    "import threading, time; threading.Thread(target=time.sleep, args=[0.4]).start(); time.sleep(0.8)",
                     prefix=prefix)
     assert live.status == 0, live.err
     data = parse_report((tmp_path / "json").read_bytes())

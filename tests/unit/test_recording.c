@@ -7,11 +7,13 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "report/trace/chrome.h"
@@ -557,6 +559,124 @@ static void unfinished(void **state)
 	free(session);
 }
 
+/* SQLite's syncs of files come here. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool held;
+	int waiting, of_writer;
+} disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static int take_sync(int fd)
+{
+	(void)fd;
+	pthread_mutex_lock(&disk.lock);
+	if (syscall(SYS_gettid) == getpid()) {
+		disk.of_writer++;
+	} else {
+		disk.waiting++;
+		pthread_cond_broadcast(&disk.changed);
+		while (disk.held)
+			pthread_cond_wait(&disk.changed, &disk.lock);
+		disk.waiting--;
+	}
+	pthread_mutex_unlock(&disk.lock);
+	return 0;
+}
+
+int fsync(int fd)
+{
+	return take_sync(fd);
+}
+
+int fdatasync(int fd)
+{
+	return take_sync(fd);
+}
+
+static void hold_disk(bool held)
+{
+	pthread_mutex_lock(&disk.lock);
+	disk.held = held;
+	pthread_cond_broadcast(&disk.changed);
+	pthread_mutex_unlock(&disk.lock);
+}
+
+static void await_sync(void)
+{
+	pthread_mutex_lock(&disk.lock);
+	while (!disk.waiting)
+		pthread_cond_wait(&disk.changed, &disk.lock);
+	pthread_mutex_unlock(&disk.lock);
+}
+
+static off_t log_size(void)
+{
+	char log[80];
+	struct stat st;
+
+	snprintf(log, sizeof(log), "%s-wal", path);
+	assert_int_equal(stat(log, &st), 0);
+	return st.st_size;
+}
+
+static void write_ready(struct recording *recording, const struct session *session)
+{
+	while (!recording_ready(recording))
+		usleep(1000);
+	assert_int_equal(recording_line(recording, 5, "RAM 1/2MB", 9), 0);
+	assert_int_equal(recording_batch(recording, session, true), 0);
+}
+
+/* The writer goes on, up to a limit, and its log does not grow for ever. */
+static void disk_that_hangs(void **state)
+{
+	struct session *session = malloc(sizeof(*session)), read;
+	struct recording *recording;
+	char line[RECORDING_LINE_SIZE];
+	off_t one, all;
+	int batches = 1;
+
+	(void)state;
+	fill_session(session);
+	disk.of_writer = 0;
+	hold_disk(true);
+	assert_int_equal(recording_create(path, "test 1", &recording, line), 0);
+	write_ready(recording, session);
+	await_sync();
+	one = log_size();
+	for (int tries = 0; tries < 100; tries++, usleep(100)) {
+		if (!recording_ready(recording))
+			continue;
+		session->end_ns = ++batches;
+		assert_int_equal(recording_batch(recording, session, true), 0);
+	}
+	all = log_size();
+	assert_in_range(batches, 2, 10);
+	assert_true(all > one);
+	/* what SIGKILL would leave */
+	assert_int_equal(read_session(&read, line), 0);
+	assert_int_equal(read.end_ns, batches);
+	session_free(&read);
+
+	hold_disk(false);
+	for (int i = 0; i < 20; i++) {
+		write_ready(recording, session);
+		assert_true(log_size() <= all);
+	}
+	while (log_size())
+		usleep(1000);
+	assert_int_equal(disk.of_writer, 0);
+	assert_int_equal(recording_finish(recording, session), 0);
+	recording_close(recording);
+	assert_true(disk.of_writer > 0);
+	assert_int_equal(read_session(&read, line), 0);
+	assert_same(session, &read);
+	session_free(&read);
+	session_free(session);
+	free(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -571,6 +691,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_recordings, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(damaged_bytes, make_path, remove_path),
 		cmocka_unit_test_setup_teardown(unfinished, make_path, remove_path),
+		cmocka_unit_test_setup_teardown(disk_that_hangs, make_path, remove_path),
 	};
 
 	return cmocka_run_group_tests_name("recording", tests, NULL, NULL);
