@@ -45,9 +45,9 @@ static void wait_for_disk(void)
 	nanosleep(&time, NULL);
 }
 
-#define NEXT(next, name)                                        \
-	do {                                                    \
-		if (!(next))                                    \
+#define NEXT(next, name)                                            \
+	do {                                                        \
+		if (!(next))                                        \
 			*(void **)&(next) = dlsym(RTLD_NEXT, name); \
 	} while (0)
 
