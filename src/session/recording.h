@@ -6,8 +6,8 @@
  * The file is in WAL mode while the run goes on. A batch is one transaction, and a thread of its
  * own brings it to the disk (see recording_sync.h), so that a slow disk never holds the measurement
  * up: SIGKILL costs what came after the last batch, loss of power that and what the disk had not
- * taken. At the end one transaction
- * replaces the snapshots by the whole session, and the file is one file again.
+ * taken. At the end one transaction replaces the snapshots by the whole session, and the file is one
+ * file again.
  */
 #ifndef TEGRATRACE_RECORDING_H
 #define TEGRATRACE_RECORDING_H

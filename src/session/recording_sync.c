@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Why a loss of power leaves a recording that can be read. The database is written by this thread
- * alone, after the log that has the same pages was synced; when it was damaged by the loss, the log
- * is whole and repairs it. Only after the database was synced is the log cut, so what is lost with
+ * Why a loss of power leaves a recording that can be read. In the run the database is written by this
+ * thread alone, after the log that has the same pages was synced; when it was damaged by the loss, the
+ * log is whole and repairs it. Only after the database was synced is the log cut, so what is lost with
  * the log is in the database, and a cut that did not get to the disk leaves a whole log of what is
  * there already. Frames that come after the cut are not synced by the writer: as many of them as got
  * to the disk are whole by their checksums, and count up to the last batch among them.
