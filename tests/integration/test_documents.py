@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The man page and the completion of bash say what the program's own --help says."""
 import os
+import pty
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -115,6 +117,14 @@ def test_completion_of_words():
     assert complete("doctor", "--json", "") == set()
 
 
+@pytest.mark.parametrize("subcommand", (TRACE, *SUBCOMMANDS))
+def test_completion_behind_optional_values(subcommand):
+    """They stand behind = only, so the next word is another option."""
+    rows = forms(help_text(subcommand))
+    for option in (name for _, name, value in rows if value.startswith("[=")):
+        assert complete(*words(subcommand), option, "--help") == {"--help"}, option
+
+
 @pytest.mark.parametrize("line, breaks", ((("--rung", ""), "=:"), (("--rung=",), "=:"),
                                           (("--rung=",), "")))
 def test_completion_of_values(line, breaks):
@@ -154,6 +164,58 @@ def test_completion_of_files(tmp_path):
     log.touch()
     assert complete("diagnose", f"{tmp_path}/r") == {str(log)}
     assert complete(f"--tegra-log={tmp_path}/r") == {str(log)}
+    assert complete(f"--csv={tmp_path.parent}/{tmp_path.name}") == {str(tmp_path)}
+    assert complete("--csv", str(tmp_path)) == {str(tmp_path)}
     assert complete("--", "cat", f"{tmp_path}/r") == {str(log)}
     assert complete("run", "--", "cat", f"{tmp_path}/r") == {str(log)}
     assert "sleep" in complete("--", "slee")
+
+
+# Names of threads with what a shell would run in them, and how lines begin that mean them.
+HOSTILE = {
+    "$(touch x)": (r"\$\(to", "'$(to", '"\\$(to'),
+    "`touch y`": (r"\`to", "'`to", '"\\`to'),
+    "z $z;touch z": ("z\\ ", "'z ", '"z '),
+}
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """Threads of those names; nothing may come to be in the folder that is given."""
+    program = "import sys; open('/proc/self/comm', 'w').write(sys.argv[1]); print(flush=True); input()"
+    started = [subprocess.Popen([sys.executable, "-c", program, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+               for name in HOSTILE]
+    for process in started:
+        process.stdout.readline()
+    yield tmp_path
+    for process in started:
+        process.communicate(b"\n")
+    assert not os.listdir(tmp_path)
+
+
+def at_a_terminal(folder, *lines):
+    """What a bash there prints that is given these lines, tabs in them."""
+    control, terminal = pty.openpty()
+    begin = f"bind 'set enable-bracketed-paste off'; source {os.path.abspath(COMPLETION)}; " \
+        "tegratrace() { printf '<%s>' \"$@\"; }; PS1="
+    with subprocess.Popen(["bash", "--norc", "--noprofile", "-i"], cwd=folder, stdin=terminal, stdout=terminal,
+                          stderr=terminal, start_new_session=True, env={**os.environ, "TERM": "dumb"}):
+        os.close(terminal)
+        for line in (begin, *lines, "exit"):
+            os.write(control, line.encode() + b"\n")
+        said = b""
+        # The end of a terminal is an error.
+        try:
+            while part := os.read(control, 4096):
+                said += part
+        except OSError:
+            pass
+    os.close(control)
+    return said.decode()
+
+
+def test_completion_of_hostile_names(hostile):
+    """Nothing in a name is run, and the line then means that name, in quotes or not."""
+    said = at_a_terminal(hostile, *(f"tegratrace -n {typed}\t" for all_typed in HOSTILE.values() for typed in all_typed))
+    for name in HOSTILE:
+        assert said.count(f"<-n><{name}>") == 3, said
