@@ -147,6 +147,28 @@ static int report(const struct settings *settings, struct output *output,
 	return output_write_all(output, session, &verdict, settings->verbose, settings->explain);
 }
 
+/* Each of these would be left out without a word. */
+static int check(const struct settings *settings)
+{
+	const char *instead = settings->samples ? "--samples" : settings->csv ? "--csv" : NULL;
+	const char *other = settings->json			 ? "--json"
+			    : settings->html_file		 ? "--html"
+			    : settings->png_folder		 ? "--png"
+			    : settings->samples && settings->csv ? "--csv"
+								 : NULL;
+
+	if (instead && other) {
+		msg_error("%s prints the samples instead: leave %s out", instead, other);
+		return EXIT_USAGE;
+	}
+	if ((settings->html_file || settings->png_folder) && settings->logs[1]) {
+		msg_error("--%s takes one log: it shows one run",
+			  settings->html_file ? "html" : "png");
+		return EXIT_USAGE;
+	}
+	return EXIT_OK;
+}
+
 static int judge_log(const struct settings *settings, struct output *output, const char *path)
 {
 	struct printer *printer = calloc(1, sizeof(*printer));
@@ -189,19 +211,23 @@ int diagnose_command(int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &settings))
 		return EXIT_USAGE;
-	if ((settings.html_file || settings.png_folder) && settings.logs[1]) {
-		msg_error("--%s takes one log: it shows one run",
-			  settings.html_file ? "html" : "png");
-		return EXIT_USAGE;
-	}
+	status = check(&settings);
+	if (status)
+		return status;
 	if (settings.json)
 		wanted.path[output_form_number("json")] =
 			settings.json_file ? settings.json_file : "-";
 	wanted.path[output_form_number("html")] = settings.html_file;
 	wanted.path[output_form_number("png")] = settings.png_folder;
 	status = output_open(&output, &wanted);
-	if (status)
+	for (char **log = settings.logs; !status && *log; log++) {
+		if (output_shares_file(&output, "the log", *log))
+			status = EXIT_USAGE;
+	}
+	if (status) {
+		output_close(&output);
 		return status;
+	}
 	for (char **log = settings.logs; *log; log++) {
 		status = judge_log(&settings, &output, *log);
 		if (status > worst)

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What doctor advises, and its two forms. */
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/msg.h"
 #include "base/text.h"
 #include "cli/clocks.h"
 #include "cli/doctor.h"
 #include "cli/options.h"
 #include "probe/machine/kernel_needs.h"
+#include "report/output.h"
 #include "report/text/lines.h"
 
 /* What helps most comes first. */
@@ -166,6 +169,18 @@ static void add_check(struct lines *lines, const struct kernel_config *config,
 	}
 }
 
+static int finish(int err)
+{
+	int late = output_finish(stdout);
+
+	if (!err)
+		err = late;
+	if (!err)
+		return EXIT_OK;
+	msg_error("cannot write to standard output: %s", strerror(-err));
+	return EXIT_RUN;
+}
+
 int doctor_print_text(const struct doctor *doctor)
 {
 	struct lines lines = {0};
@@ -184,7 +199,7 @@ int doctor_print_text(const struct doctor *doctor)
 	}
 	err = lines_write(stdout, &lines, false);
 	lines_free(&lines);
-	return err || fflush(stdout) ? EXIT_RUN : EXIT_OK;
+	return finish(err);
 }
 
 static const char *value_name(enum config_value value)
@@ -262,8 +277,8 @@ int doctor_print_json(const struct doctor *doctor)
 		"kernel", host->kernel, "arch", host->arch, "cpus", host->cpus, "module",
 		*host->module ? host->module : NULL, "kernel_config", config_json(&doctor->config),
 		"checks", checks, "next", doctor->next ? doctor->next->remedy : NULL);
-	err = !object || json_dumpf(object, stdout, JSON_COMPACT) || putchar('\n') == EOF ||
-	      fflush(stdout);
+	err = !object ? -ENOMEM : json_dumpf(object, stdout, JSON_COMPACT) ? -EIO : 0;
+	putchar('\n');
 	json_decref(object);
-	return err ? EXIT_RUN : EXIT_OK;
+	return finish(err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "cli/run.h"
 #include "cli/run_command.h"
 #include "report/json/schema.h"
+#include "report/output.h"
 
 /* Subcommands with options of their own. */
 static const struct {
@@ -39,12 +41,25 @@ static void fill_standard_descriptors(void)
 	}
 }
 
+/* Also of what argp prints, --help and --version; other failures to write were told of before. */
+static void check_stdout(int status, void *unused)
+{
+	int err = output_finish(stdout);
+
+	(void)unused;
+	if (status || !err)
+		return;
+	msg_error("cannot write to standard output: %s", strerror(-err));
+	_exit(EXIT_RUN);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
 	bool measured;
 
 	fill_standard_descriptors();
+	on_exit(check_stdout, NULL);
 	caller_signals_replace();
 	for (size_t i = 0; argc > 1 && i < sizeof(subcommands) / sizeof(subcommands[0]); i++) {
 		if (strcmp(argv[1], subcommands[i].word))
@@ -57,7 +72,7 @@ int main(int argc, char **argv)
 	msg_set_quiet(options.quiet);
 	if (options.json_schema) {
 		fputs(report_schema(), stdout);
-		return fflush(stdout) ? EXIT_RUN : EXIT_OK;
+		return EXIT_OK;
 	}
 	clocks_repair_leftover();
 	return run_trace(&options, &measured);

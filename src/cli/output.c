@@ -43,12 +43,49 @@ int output_empty_file(FILE *file)
 	return ftruncate(fileno(file), 0) && errno != EINVAL ? -errno : 0;
 }
 
-static int open_file(struct output *output, const char *path, FILE **file)
+/* A terminal, a pipe or /dev/null may be several outputs. */
+bool output_is_file(FILE *file, const char *path)
 {
-	if (strcmp(path, "-") != 0)
-		return output_open_file(path, file);
-	*file = stdout;
-	output->owns_stdout = true;
+	struct stat own, named;
+
+	return !fstat(fileno(file), &own) && S_ISREG(own.st_mode) && !stat(path, &named) &&
+	       own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+}
+
+bool output_shares_file(const struct output *output, const char *other, const char *path)
+{
+	for (int i = 0; output_form(i); i++) {
+		FILE *file = output->file[i];
+
+		if (!file || file == stdout || !output_is_file(file, path))
+			continue;
+		msg_error("%s and --%s are the same file, %s: name another for one of them", other,
+			  output_form(i)->option, path);
+		return true;
+	}
+	return false;
+}
+
+static int open_form(struct output *output, int number, const char *path)
+{
+	char option[32];
+	FILE *file;
+	int status;
+
+	if (!strcmp(path, "-")) {
+		output->file[number] = stdout;
+		output->owns_stdout = true;
+		return EXIT_OK;
+	}
+	status = output_open_file(path, &file);
+	if (status)
+		return status;
+	snprintf(option, sizeof(option), "--%s", output_form(number)->option);
+	if (output_shares_file(output, option, path)) {
+		fclose(file);
+		return EXIT_USAGE;
+	}
+	output->file[number] = file;
 	return EXIT_OK;
 }
 
@@ -99,7 +136,7 @@ int output_open(struct output *output, const struct outputs_wanted *wanted)
 		if (path && output_form(i)->write_folder)
 			status = output_open_folder(path, &made, &output->folder[i]);
 		else if (path)
-			status = open_file(output, path, &output->file[i]);
+			status = open_form(output, i, path);
 	}
 	return status;
 }
@@ -126,12 +163,19 @@ int output_write_text(const struct output *output, const struct session *session
 	return EXIT_RUN;
 }
 
-static int write_file(FILE *file, const struct output_form *form, const struct session *session,
+/* Several sessions follow each other in a file. */
+static int write_file(struct output *output, int number, const struct session *session,
 		      const struct verdict *verdict)
 {
-	int err = file != stdout ? output_empty_file(file) : 0;
+	FILE *file = output->file[number];
+	int err = 0;
 
-	return err ? err : form->write(file, session, verdict);
+	if (file != stdout && !output->emptied[number])
+		err = output_empty_file(file);
+	if (err)
+		return err;
+	output->emptied[number] = true;
+	return output_form(number)->write(file, session, verdict);
 }
 
 int output_write_forms(struct output *output, const struct session *session,
@@ -144,7 +188,7 @@ int output_write_forms(struct output *output, const struct session *session,
 		int err = 0;
 
 		if (output->file[i])
-			err = write_file(output->file[i], form, session, verdict);
+			err = write_file(output, i, session, verdict);
 		else if (output->folder[i] >= 0)
 			err = form->write_folder(output->folder[i], session, verdict);
 		if (err < 0)

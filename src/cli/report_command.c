@@ -127,6 +127,8 @@ static int report_recording(const struct settings *settings)
 	if (!info.finished)
 		say_unfinished(settings, &session);
 	status = output_open(&output, &settings->outputs);
+	if (!status && output_shares_file(&output, "the recording", settings->recording))
+		status = EXIT_USAGE;
 	if (!status)
 		status = write_all(settings, &output, &session);
 	output_close(&output);

@@ -367,6 +367,9 @@ static int open_all(struct run *run)
 	status = output_open(&run->output, &run->options->outputs);
 	if (status)
 		return status;
+	if (run->options->recording &&
+	    output_shares_file(&run->output, "-o", run->options->recording))
+		return EXIT_USAGE;
 	status = record_open(&run->record, run->options->recording);
 	if (status)
 		return status;

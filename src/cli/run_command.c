@@ -257,6 +257,33 @@ static int summarise(const struct settings *settings, const struct run_series *s
 	return status;
 }
 
+/* The runs write their files before the summary is, which would then replace one. */
+static int check_summary(const struct settings *settings, const struct run_files *files,
+			 FILE *summary)
+{
+	static struct run_file_names names;
+	struct options options;
+
+	for (int number = 1; number <= settings->repeat; number++) {
+		bool same;
+
+		if (!run_files_of(files, number, &names, &options))
+			return EXIT_USAGE;
+		same = output_is_file(summary, options.recording);
+		for (int i = 0; output_form(i) && !same; i++) {
+			const char *path = options.outputs.path[i];
+
+			same = path && strcmp(path, "-") != 0 && output_is_file(summary, path);
+		}
+		if (!same)
+			continue;
+		msg_error("--summary and a file of run %d are the same, %s: name another", number,
+			  settings->summary);
+		return EXIT_USAGE;
+	}
+	return EXIT_OK;
+}
+
 static int run_job(const struct settings *settings)
 {
 	struct run_files files;
@@ -271,7 +298,11 @@ static int run_job(const struct settings *settings)
 
 	if (!status && settings->summary)
 		status = output_open_file(settings->summary, &summary);
+	if (!status && summary)
+		status = check_summary(settings, &files, summary);
 	if (status) {
+		if (summary)
+			fclose(summary);
 		run_files_close(&files);
 		return EXIT_COMMAND_FAILED;
 	}
@@ -310,7 +341,7 @@ int run_command(int argc, char **argv)
 		return EXIT_USAGE;
 	if (settings.options.json_schema) {
 		fputs(report_schema(), stdout);
-		return fflush(stdout) ? EXIT_RUN : EXIT_OK;
+		return EXIT_OK;
 	}
 	return settings.restore ? clocks_repair_command() : run_job(&settings);
 }

@@ -355,3 +355,33 @@ def test_workload_options_are_refused_alike(option):
         messages.add(result.stderr)
     message, = messages
     assert len(message.splitlines()) == 1 and option[1] in message.decode()
+
+
+def test_one_object_a_log_in_a_file(tmp_path):
+    """As on standard output; what was in the file before is gone."""
+    logs = [tmp_path / name for name in ("cold", "hot")]
+    for log, tj in zip(logs, (49, 88)):
+        log.write_text(LINE.format(gpu=98, mhz=407, tj=tj) * 20)
+    (tmp_path / "json").write_text("x" * 1000000)
+    (tmp_path / "none").write_text("no record\n")
+    result = diagnose(f"--json={tmp_path}/json", *logs, tmp_path / "none")
+    assert result.returncode == 1 and (tmp_path / "json").read_bytes() == diagnose("--json", *logs).stdout
+    written = (tmp_path / "json").read_text().splitlines()
+    assert [json.loads(line)["tegra"]["temps"]["tj"]["max"] for line in written] == [49, 88]
+
+
+@pytest.mark.parametrize("options", (("--csv", "--json={}/x"), ("--samples", "--html={}/x"), ("--csv", "--png={}/x"),
+                                     ("--samples", "--csv")))
+def test_samples_instead_of_another_output(tmp_path, options):
+    (tmp_path / "log").write_text(LINE.format(gpu=98, mhz=407, tj=49))
+    result = diagnose(*(option.format(tmp_path) for option in options), tmp_path / "log")
+    assert result.returncode == 2 and result.stdout == b"" and not (tmp_path / "x").exists()
+    assert len(result.stderr.decode().splitlines()) == 1 and options[1].split("=")[0] in result.stderr.decode()
+
+
+def test_the_log_is_no_output(tmp_path):
+    (tmp_path / "log").write_text(LINE.format(gpu=98, mhz=407, tj=49))
+    (tmp_path / "link").symlink_to(tmp_path / "log")
+    result = diagnose(f"--json={tmp_path}/log", tmp_path / "link")
+    assert result.returncode == 2 and b"same file" in result.stderr
+    assert (tmp_path / "log").read_text() == LINE.format(gpu=98, mhz=407, tj=49)

@@ -83,6 +83,64 @@ def test_full_disk(sleeper, options):
     assert "cannot write" in result.err and "No space left" in result.err
 
 
+@pytest.mark.parametrize("args", (("--json-schema",), ("run", "--json-schema"), ("report", "--schema"), ("--help",),
+                                  ("--version",), ("--usage",), ("run", "--help"), ("doctor", "--help"),
+                                  ("roofline", "--help"), ("doctor",), ("doctor", "--json"),
+                                  ("roofline", "--module=orin-nano-8gb"),
+                                  ("roofline", "--module=orin-nano-8gb", "--json")))
+def test_full_disk_of_what_is_no_run(args):
+    with open("/dev/full", "wb") as full:
+        result = run_tool(*args, stdout=full)
+    assert result.status == FAILED and "cannot write" in result.error_line()
+
+
+@pytest.fixture
+def names(tmp_path):
+    """Two names of one file, which a folder with two names holds."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "other").symlink_to("folder")
+    return tmp_path / "folder" / "x", tmp_path / "other" / "x"
+
+
+@pytest.mark.parametrize("options", (("-o", "--json"), ("--json", "--html"), ("--folded", "--perfetto")))
+def test_two_outputs_in_one_file(sleeper, names, options):
+    for first, second in (names, (names[0], names[0])):
+        result = run_tool("-q", *(option + "=" * (option != "-o") + str(path)
+                                  for option, path in zip(options, (first, second))), "-p", sleeper.pid)
+        assert result.status == USAGE and result.text == ""
+        assert all(option in result.error_line() for option in options) and "same file" in result.err
+
+
+def test_two_outputs_to_nowhere(sleeper):
+    assert run_tool("-q", "--json=/dev/null", "--folded=/dev/null", "-p", sleeper.pid, "-d", ".1").status == 0
+
+
+def test_hard_link_of_an_output(sleeper, tmp_path):
+    (tmp_path / "json").write_text("mine")
+    os.link(tmp_path / "json", tmp_path / "folded")
+    result = run_tool("-q", f"--json={tmp_path}/json", f"--folded={tmp_path}/folded", "-p", sleeper.pid)
+    assert result.status == USAGE and "same file" in result.error_line()
+    assert (tmp_path / "json").read_text() == "mine"
+
+
+def test_summary_in_a_file_of_a_run(names):
+    """Also in one that is named by default."""
+    for options, path in ((("--repeat=2", f"--json={names[0]}"), f"{names[1]}-2"),
+                          (("--repeat=2", "-o", f"{names[0]}"), f"{names[1]}-1"),
+                          ((f"--out={names[0].parent}",), names[1].parent / "true-1.ttr")):
+        result = run_tool("run", "-q", *options, f"--summary={path}", "--", "true")
+        assert result.status == 125 and "--summary" in result.error_line()
+
+
+def test_recording_is_no_output_of_its_report(sleeper, tmp_path):
+    recording = tmp_path / "run.ttr"
+    assert run_tool("-q", "-o", recording, "-p", sleeper.pid, "-d", ".1").status == 0
+    before = recording.read_bytes()
+    result = run_tool("report", recording, f"--json={recording}")
+    assert result.status == USAGE and "same file" in result.error_line()
+    assert recording.read_bytes() == before
+
+
 def test_reader_that_leaves_early(sleeper):
     script = f'{{ {TEGRATRACE} -q --json -p {sleeper.pid} -d 0.2; echo $? >&2; }} | head -c 1'
     done = subprocess.run(["sh", "-c", script], capture_output=True, timeout=LIMIT, text=True,
