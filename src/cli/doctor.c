@@ -4,9 +4,11 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/msg.h"
@@ -17,6 +19,9 @@
 #include "probe/tracer.h"
 #include "tegra/board.h"
 #include "tegra/source.h"
+
+/* A log that grows and the board's own files have nothing to poll for. */
+#define SOURCE_POLL_MS 20
 
 struct settings {
 	const char *btf;
@@ -143,10 +148,32 @@ static void check_tracepoints(struct doctor *doctor)
 	tracefs_close(&tracefs);
 }
 
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+/* For the first sample; tegrastats prints it an interval after it has begun, which takes a while. */
+static void wait_for_sample(struct tegra_source *source, int64_t begin_ns, int interval_ms)
+{
+	int64_t end_ns = begin_ns + (2 * interval_ms + 1000) * 1000000LL, now;
+
+	while (now = now_ns(), tegra_source_read(source, now),
+	       !tegra_source_latest(source) && !tegra_source_ended(source) && now < end_ns) {
+		struct pollfd input = {.fd = tegra_source_fd(source), .events = POLLIN};
+
+		poll(&input, 1, SOURCE_POLL_MS);
+	}
+}
+
 static void check_tegrastats(struct finding *finding, const struct tegra_source_options *options)
 {
 	struct tegra_summary summary;
 	struct tegra_source *source;
+	int64_t begin_ns = now_ns(), end_ns;
 	char reason[192] = "";
 
 	finding->what = "tegrastats";
@@ -157,12 +184,13 @@ static void check_tegrastats(struct finding *finding, const struct tegra_source_
 				 : "not on PATH: no GPU, EMC, temperature or power samples");
 		return;
 	}
-	usleep(300000);
-	tegra_source_close(source, 0, &summary);
+	wait_for_sample(source, begin_ns, options->interval_ms);
+	end_ns = now_ns();
+	tegra_source_close(source, end_ns, &summary);
 	finding->ok = summary.samples > 0;
-	snprintf(finding->text, sizeof(finding->text), "%.60s: %lld samples in 0.3 s%s%.60s",
-		 summary.source, (long long)summary.samples, *summary.note ? ", " : "",
-		 summary.note);
+	snprintf(finding->text, sizeof(finding->text), "%.60s: %lld sample%s in %.1f s%s%.60s",
+		 summary.source, (long long)summary.samples, summary.samples == 1 ? "" : "s",
+		 (double)(end_ns - begin_ns) / 1e9, *summary.note ? ", " : "", summary.note);
 }
 
 static void check_board(struct finding *finding)

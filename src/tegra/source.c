@@ -305,6 +305,11 @@ void tegra_source_read(struct tegra_source *source, int64_t now_ns)
 	source->ended = true;
 }
 
+bool tegra_source_ended(const struct tegra_source *source)
+{
+	return source->ended;
+}
+
 int64_t tegra_source_next_ns(const struct tegra_source *source)
 {
 	if (!source || !source->sysfs)

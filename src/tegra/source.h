@@ -6,6 +6,7 @@
 #ifndef TEGRATRACE_TEGRA_SOURCE_H
 #define TEGRATRACE_TEGRA_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -34,6 +35,9 @@ int tegra_source_fd(const struct tegra_source *source);
 
 /* The process that prints the lines, which the source waits for itself; 0 = none. NULL is allowed. */
 pid_t tegra_source_child(const struct tegra_source *source);
+
+/* No more can come. */
+bool tegra_source_ended(const struct tegra_source *source);
 
 /* When tegra_source_read should be called without input; INT64_MAX when there is no need. */
 int64_t tegra_source_next_ns(const struct tegra_source *source);

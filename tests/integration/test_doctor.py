@@ -81,11 +81,25 @@ def test_tegrastats_there(tmp_path):
     assert status == 0 and found["tegrastats"]["ok"]
 
 
-@pytest.mark.parametrize("options", ((), ("--json",)))
-def test_full_disk(options):
-    with open("/dev/full", "wb") as full:
-        result = run_tool("doctor", *options, stdout=full)
-    assert result.status == 1
+@pytest.mark.parametrize("delay, interval, least", ((0, 1000, 1), (.6, 100, .7)))
+def test_tegrastats_is_waited_for(tmp_path, delay, interval, least):
+    """It prints its first line an interval after it has begun, and may begin late."""
+    late = tmp_path / "tegrastats"
+    late.write_text(f'#!/bin/sh\nsleep {delay}\nexec {FAKE_TEGRASTATS} "$@"\n')
+    late.chmod(0o755)
+    found = checks(f"--tegrastats={late}", f"--interval={interval}", env={"FAKE_GPU_STATE": str(tmp_path / "gpu")})[1]
+    assert found["tegrastats"]["ok"], found["tegrastats"]
+    waited = float(re.search(r"[1-9] samples? in ([\d.]+) s", found["tegrastats"]["text"]).group(1))
+    assert least - .05 <= waited < 2 * interval / 1000 + 1.1
+
+
+@pytest.mark.parametrize("command, least, most", (("true", 0, .9), ("sleep 60", 1.02, 2)))
+def test_tegrastats_that_prints_nothing(command, least, most):
+    """One that ended is not waited for; another 2 intervals and a second."""
+    found = checks(f"--tegrastats={command} #", "--interval=10")[1]
+    assert not found["tegrastats"]["ok"]
+    waited = float(re.search(r"0 samples in ([\d.]+) s", found["tegrastats"]["text"]).group(1))
+    assert least - .05 <= waited <= most
 
 
 def test_configuration_of_this_kernel():
