@@ -28,6 +28,9 @@
 #define VIEWERS_WAIT_MS 3000
 #define TOKEN_BYTES	16
 
+/* A day of curves; from there on viewers get the report at the end alone. */
+#define LOG_BYTES (256UL << 20)
+
 union address {
 	struct sockaddr any;
 	struct sockaddr_in v4;
@@ -285,7 +288,7 @@ static int open_server(struct live *live, const union address *address, const ch
 
 	if (!err)
 		err = make_token(live);
-	live->log = live_log_new();
+	live->log = live_log_new(LOG_BYTES);
 	if (!err)
 		err = live->log ? start(live, address) : -ENOMEM;
 	if (!err) {
@@ -378,7 +381,7 @@ void live_end(struct live *live, const struct session *session, const struct ver
 
 	if (!live)
 		return;
-	live_log_add(live->log, "report", report_html_data(session, verdict));
+	live_log_add_last(live->log, "report", report_html_data(session, verdict));
 	live_log_end(live->log);
 	for (int waited = 0; waited < VIEWERS_WAIT_MS && !live_log_all_read(live->log);
 	     waited += 20)

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A day of curves; from there on viewers get the report at the end alone. */
-#define LIMIT_BYTES (256UL << 20)
 #define CHUNK_BYTES 32768
 
 struct viewer {
@@ -21,17 +19,19 @@ struct viewer {
 struct live_log {
 	pthread_mutex_t lock;
 	char *text;
-	size_t size, room;
+	size_t size, room, limit;
 	bool ended;
 	struct viewer *viewers;
 };
 
-struct live_log *live_log_new(void)
+struct live_log *live_log_new(size_t limit)
 {
 	struct live_log *log = calloc(1, sizeof(*log));
 
-	if (log)
-		pthread_mutex_init(&log->lock, NULL);
+	if (!log)
+		return NULL;
+	log->limit = limit;
+	pthread_mutex_init(&log->lock, NULL);
 	return log;
 }
 
@@ -76,7 +76,7 @@ static void wake(struct live_log *log)
 	}
 }
 
-void live_log_add(struct live_log *log, const char *event, json_t *data)
+static void add(struct live_log *log, const char *event, json_t *data, bool last)
 {
 	/* On one line, as the protocol wants it. */
 	char *json = data ? json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
@@ -86,7 +86,7 @@ void live_log_add(struct live_log *log, const char *event, json_t *data)
 	if (!json)
 		return;
 	pthread_mutex_lock(&log->lock);
-	if (log->size + size < LIMIT_BYTES && make_room(log, size + strlen(event) + 32)) {
+	if ((last || log->size + size < log->limit) && make_room(log, size + strlen(event) + 32)) {
 		put(log, "event: ", 7);
 		put(log, event, strlen(event));
 		put(log, "\ndata: ", 7);
@@ -96,6 +96,26 @@ void live_log_add(struct live_log *log, const char *event, json_t *data)
 	wake(log);
 	pthread_mutex_unlock(&log->lock);
 	free(json);
+}
+
+void live_log_add(struct live_log *log, const char *event, json_t *data)
+{
+	add(log, event, data, false);
+}
+
+void live_log_add_last(struct live_log *log, const char *event, json_t *data)
+{
+	add(log, event, data, true);
+}
+
+size_t live_log_size(struct live_log *log)
+{
+	size_t size;
+
+	pthread_mutex_lock(&log->lock);
+	size = log->size;
+	pthread_mutex_unlock(&log->lock);
+	return size;
 }
 
 void live_log_end(struct live_log *log)

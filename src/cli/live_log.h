@@ -13,13 +13,19 @@
 
 struct live_log;
 
-struct live_log *live_log_new(void);
+/* Events that it would grow beyond `limit` bytes with are left out. NULL when out of memory. */
+struct live_log *live_log_new(size_t limit);
 
 /* The server must be stopped before: it has no viewer then. */
 void live_log_free(struct live_log *log);
 
 /* One event of that name. Takes the reference over. What finds no memory is left out. */
 void live_log_add(struct live_log *log, const char *event, json_t *data);
+
+/* The same for the report at the end, which no limit keeps from viewers. */
+void live_log_add_last(struct live_log *log, const char *event, json_t *data);
+
+size_t live_log_size(struct live_log *log);
 
 /* Nothing follows: viewers are let go once they have read all. */
 void live_log_end(struct live_log *log);

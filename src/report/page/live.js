@@ -2,22 +2,30 @@
 // The page of a run that goes on: the server sends its curves, and at the end the report.
 import {normal} from './data.js';
 
-// Lists that share an axis grow together; one that comes later was unknown until then.
-function append(into, more, length) {
-  for (const [key, value] of Object.entries(more)) {
+const unknown = (n) => new Array(n).fill(null);
+const points = (series) => (series?.t_ms || []).length;
+
+/*
+ * Lists that share an axis grow together, by `added` points: one that comes later was unknown until
+ * then, and one that is left out, as of a CPU that was off, is unknown in these points.
+ */
+function append(into, more, length, added) {
+  for (const key of new Set([...Object.keys(into), ...Object.keys(more)])) {
+    const old = into[key], value = more[key], kind = value ?? old;
     if (key === 'phases')
       continue;
-    if (Array.isArray(value))
-      into[key] = (into[key] || new Array(length).fill(null)).concat(value);
-    else if (value && typeof value === 'object')
-      into[key] = append(into[key] || {}, value, key === 'host' ? (into.host?.t_ms || []).length : length);
-    else
+    if (Array.isArray(kind))
+      into[key] = (old || unknown(length)).concat(value || unknown(added));
+    else if (kind && typeof kind === 'object')
+      into[key] = key === 'host' ? append(old || {}, value || {}, points(old), points(value))
+        : append(old || {}, value || {}, length, added);
+    else if (value !== undefined)
       into[key] = value;
   }
   return into;
 }
 
-const grown = (series, more) => append(series, more, (series.t_ms || []).length);
+export const grown = (series, more) => append(series, more, points(series), points(more));
 
 /*
  * on.begin(data), on.series(data) about once a second, on.report(data) at the end, on.lost() when the
