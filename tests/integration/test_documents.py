@@ -3,13 +3,14 @@
 import os
 import pty
 import re
+import select
 import shutil
 import subprocess
 import sys
 
 import pytest
 
-from harness import TEGRATRACE, run_tool
+from harness import LIMIT, TEGRATRACE, run_tool
 from test_target_groups import ID, cgroups, hierarchy, sleep_in
 
 MAN_PAGE = "tools/man/tegratrace.8"
@@ -196,20 +197,22 @@ def hostile(tmp_path):
 def at_a_terminal(folder, *lines):
     """What a bash there prints that is given these lines, tabs in them."""
     control, terminal = pty.openpty()
-    begin = f"bind 'set enable-bracketed-paste off'; source {os.path.abspath(COMPLETION)}; " \
+    begin = "bind 'set enable-bracketed-paste off'; bind 'set completion-query-items 0'; " \
+        f"bind 'set page-completions off'; source {os.path.abspath(COMPLETION)}; " \
         "tegratrace() { printf '<%s>' \"$@\"; }; PS1="
     with subprocess.Popen(["bash", "--norc", "--noprofile", "-i"], cwd=folder, stdin=terminal, stdout=terminal,
-                          stderr=terminal, start_new_session=True, env={**os.environ, "TERM": "dumb"}):
+                          stderr=terminal, start_new_session=True, env={**os.environ, "TERM": "dumb"}) as bash:
         os.close(terminal)
         for line in (begin, *lines, "exit"):
             os.write(control, line.encode() + b"\n")
         said = b""
         # The end of a terminal is an error.
         try:
-            while part := os.read(control, 4096):
+            while select.select([control], [], [], LIMIT)[0] and (part := os.read(control, 4096)):
                 said += part
         except OSError:
             pass
+        bash.kill()
     os.close(control)
     return said.decode()
 
