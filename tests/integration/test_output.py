@@ -106,7 +106,7 @@ def names(tmp_path):
 def test_two_outputs_in_one_file(sleeper, names, options):
     for first, second in (names, (names[0], names[0])):
         result = run_tool("-q", *(option + "=" * (option != "-o") + str(path)
-                                  for option, path in zip(options, (first, second))), "-p", sleeper.pid)
+                                  for option, path in zip(options, (first, second))), "-p", sleeper.pid, "-d", ".1")
         assert result.status == USAGE and result.text == ""
         assert all(option in result.error_line() for option in options) and "same file" in result.err
 
@@ -118,7 +118,7 @@ def test_two_outputs_to_nowhere(sleeper):
 def test_hard_link_of_an_output(sleeper, tmp_path):
     (tmp_path / "json").write_text("mine")
     os.link(tmp_path / "json", tmp_path / "folded")
-    result = run_tool("-q", f"--json={tmp_path}/json", f"--folded={tmp_path}/folded", "-p", sleeper.pid)
+    result = run_tool("-q", f"--json={tmp_path}/json", f"--folded={tmp_path}/folded", "-p", sleeper.pid, "-d", ".1")
     assert result.status == USAGE and "same file" in result.error_line()
     assert (tmp_path / "json").read_text() == "mine"
 
