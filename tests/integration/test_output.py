@@ -128,7 +128,7 @@ def test_summary_in_a_file_of_a_run(names):
     for options, path in ((("--repeat=2", f"--json={names[0]}"), f"{names[1]}-2"),
                           (("--repeat=2", "-o", f"{names[0]}"), f"{names[1]}-1"),
                           ((f"--out={names[0].parent}",), names[1].parent / "true-1.ttr")):
-        result = run_tool("run", "-q", *options, f"--summary={path}", "--", "true")
+        result = run_tool("run", "-q", *options, f"--summary={path}", "--", "true", cwd=names[0].parent)
         assert result.status == 125 and "--summary" in result.error_line()
 
 
