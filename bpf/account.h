@@ -96,6 +96,17 @@ static __always_inline void on_dead(struct tt_thread *t)
 		*ref = 0;
 }
 
+static __always_inline void switch_after_window(__u32 prev_slot, __u32 next_slot)
+{
+	struct tt_thread *t = thread_at(prev_slot);
+
+	if (t)
+		tt_outlive(t, TT_ONCPU);
+	t = thread_at(next_slot);
+	if (t)
+		tt_outlive(t, TT_RUNQ_PREEMPT);
+}
+
 /*
  * One clock reading closes prev and opens next, so no time falls between them. It is the caller's, before it
  * walks a stack: to the kernel that is no time of prev either. `ran_ns`: how long
@@ -108,8 +119,11 @@ static __always_inline struct tt_in handle_switch(__u64 now, __u32 prev_slot, __
 	struct tt_in in = {};
 	struct tt_thread *t;
 
-	if (!in_window(now))
+	if (!in_window(now)) {
+		if (after_window(now))
+			switch_after_window(prev_slot, next_slot);
 		return in;
+	}
 	t = thread_at(prev_slot);
 	if (t && t->bucket == TT_DEAD) {
 		switch_out_of_dead(t, now, how);
@@ -167,8 +181,11 @@ static __always_inline bool handle_wakeup(__u32 slot, struct tt_thread *t, __u64
 	__u64 now = bpf_ktime_get_ns();
 	struct tt_thread *waker;
 
-	if (!in_window(now))
+	if (!in_window(now)) {
+		if (after_window(now))
+			tt_outlive(t, TT_OFF_OTHER);
 		return false;
+	}
 	*wake = tt_wakeup(t, now, window.begin_ns, ran_ns);
 	if (!wake->bucket)
 		return false;
@@ -182,6 +199,7 @@ static __always_inline bool handle_wakeup(__u32 slot, struct tt_thread *t, __u64
 	return true;
 }
 
+/* Also after the window: then the thread was born after it. */
 static __always_inline void handle_wakeup_new(__u32 tid)
 {
 	struct tt_thread *t = thread_of(tid);
@@ -190,7 +208,7 @@ static __always_inline void handle_wakeup_new(__u32 tid)
 	if (!t)
 		return;
 	now = bpf_ktime_get_ns();
-	if (in_window(now))
+	if (now >= window.begin_ns)
 		tt_wakeup_new(t, now);
 }
 
@@ -256,6 +274,8 @@ static __always_inline void handle_exec(__u32 tid, __u32 old_tid)
 		return;
 	}
 	old = thread_at(*old_ref);
+	if (old && after_window(now))
+		tt_outlive(old, TT_ONCPU);
 	if (!old || !in_window(now))
 		return;
 	if (t && (t->flags & TT_FLAG_SUCCEEDS)) {
@@ -290,10 +310,13 @@ static __always_inline void handle_exit(__u32 tid)
 {
 	struct tt_thread *t = thread_of(tid);
 
-	if (t)
-		note_exit(t);
-	else
+	if (!t) {
 		note_unknown(tid);
+		return;
+	}
+	note_exit(t);
+	if (after_window(bpf_ktime_get_ns()))
+		tt_outlive(t, TT_ONCPU);
 }
 
 #endif /* __TEGRATRACE_ACCOUNT_H */

@@ -47,4 +47,9 @@ static __always_inline bool in_window(__u64 now)
 	return now >= window.begin_ns && now < window.end_ns;
 }
 
+static __always_inline bool after_window(__u64 now)
+{
+	return now >= window.end_ns;
+}
+
 #endif /* __TEGRATRACE_TARGET_H */

@@ -349,6 +349,23 @@ static __always_inline void tt_close(struct tt_thread *t, __u64 now, __u64 begin
 }
 
 /*
+ * An event of after the window: the thread did not end in it. Without one in the window it tells what
+ * it did all the time: `past`.
+ */
+static __always_inline void tt_outlive(struct tt_thread *t, __u32 past)
+{
+	if (t->bucket == TT_UNKNOWN && !t->t_last_ns && !(t->flags & TT_FLAG_LOST))
+		t->bucket = past;
+	t->flags |= TT_FLAG_OUTLIVED;
+}
+
+/* It had ended before the window, and only its process lives on: nothing of it lies in the window. */
+static __always_inline bool tt_died_before(const struct tt_thread *t)
+{
+	return t->bucket == TT_DEAD && !t->t_last_ns;
+}
+
+/*
  * From `since` on events may have been lost, on any CPU. The state held is certain up to there. A
  * thread without any event since begin keeps it open that it had none.
  */

@@ -121,6 +121,12 @@ static void read_books(struct books *books, pid_t pid, pid_t tid)
 		books->known = true;
 }
 
+/* A leader that has ended is in /proc as long as its process. */
+static bool is_gone(const struct books *books)
+{
+	return !books->state || strchr("ZXx", books->state);
+}
+
 static int seed_task(void *ctx, pid_t pid, pid_t tid)
 {
 	struct accounts *accounts = ctx;
@@ -167,6 +173,8 @@ static void baseline_one(void *ctx, const struct tracer_slots *slots, const stru
 	if (t->flags & TT_FLAG_BORN)
 		return;
 	read_books(&accounts->baseline[slots->slot], t->tgid, t->tid);
+	if (accounts->baseline[slots->slot].state && is_gone(&accounts->baseline[slots->slot]))
+		tracer_note_dead(accounts->tracer, slots->slot);
 	tell_asleep(accounts, &accounts->baseline[slots->slot], slots->slot, t, false);
 }
 
@@ -361,10 +369,18 @@ static void add_other_probes(struct accounts *accounts, const struct tracer_slot
 	}
 }
 
+/* Its end was missed, and so what it did since its last event. */
+static bool ended_unseen(const struct tt_thread *t, const struct books *after)
+{
+	return is_gone(after) && !(t->flags & TT_FLAG_OUTLIVED);
+}
+
 static void close_account(struct accounts *accounts, const struct tracer_slots *slots,
 			  const struct tt_thread *record, const struct books *after)
 {
-	const struct books *before = &accounts->baseline[slots->slot];
+	static const struct books none;
+	const struct books *before =
+		record->flags & TT_FLAG_BORN ? &none : &accounts->baseline[slots->slot];
 	struct session *session = accounts->session;
 	struct thread_account account;
 	struct tt_thread t = *record;
@@ -376,8 +392,7 @@ static void close_account(struct accounts *accounts, const struct tracer_slots *
 	account.exited = t.bucket == TT_DEAD;
 	account.wall_ns = death - birth;
 	if (!account.exited) {
-		/* Its end was missed, and so what it did since its last event. */
-		if (!after->state)
+		if (ended_unseen(&t, after))
 			t.bucket = TT_UNKNOWN;
 		else if (t.bucket == TT_UNKNOWN && !t.t_last_ns)
 			decide_eventless(&t, before, after, account.wall_ns);
@@ -391,9 +406,9 @@ static void close_account(struct accounts *accounts, const struct tracer_slots *
 		add_books(&account, before, after);
 	accounts_forget_unseen(accounts->tracer, &account);
 	resolve_unknown(&account);
-	name_account(&account, t.comm[0] && account.exited ? t.comm
-			       : after->comm[0]		   ? after->comm
-							   : before->comm);
+	name_account(&account, t.comm[0]       ? t.comm
+			       : after->comm[0] ? after->comm
+						: before->comm);
 	add_other_probes(accounts, slots, &account);
 	add_losses(&session->losses, &t);
 	if (thread_identity_error_ns(&account))
@@ -465,13 +480,25 @@ void accounts_adopt(struct accounts *accounts, int64_t now_ns)
 	tracer_for_each(accounts->tracer, adopt_of_process, &adoption);
 }
 
-/* The name that a thread had while it lived, for a record that ended without one. */
+/* Nothing of it lies in the window; what other probes keep by its slot is thrown away. */
+static void drop_account(struct accounts *accounts, const struct tracer_slots *slots,
+			 const struct tt_thread *t)
+{
+	struct thread_account unused;
+
+	init_account(&unused, t);
+	add_other_probes(accounts, slots, &unused);
+}
+
 static void drain_one(void *ctx, const struct tracer_slots *slots, const struct tt_thread *t)
 {
 	static const struct books none;
 	struct accounts *accounts = ctx;
 
-	close_account(accounts, slots, t, &none);
+	if (tt_died_before(t))
+		drop_account(accounts, slots, t);
+	else
+		close_account(accounts, slots, t, &none);
 	memset(&accounts->baseline[slots->slot], 0, sizeof(struct books));
 }
 
@@ -511,15 +538,24 @@ static void read_final(void *ctx, const struct tracer_slots *slots, const struct
 	tell_asleep(final->accounts, &final->after[slots->slot], slots->slot, t, true);
 }
 
+/* Seeded, but gone before the window began; or born after its end. */
+static bool is_outside(const struct accounts *accounts, const struct tt_thread *t,
+		       const struct books *after)
+{
+	if (t->bucket == TT_UNKNOWN && !t->t_last_ns)
+		return ended_unseen(t, after);
+	return tt_died_before(t) || (int64_t)t->t_birth_ns >= accounts->end_ns;
+}
+
 static void close_final(void *ctx, const struct tracer_slots *slots, const struct tt_thread *t)
 {
 	struct final_books *final = ctx;
 	struct accounts *accounts = final->accounts;
 
-	/* Seeded, but gone before the window began: nothing of it lies in the window. */
-	if (t->bucket == TT_UNKNOWN && !t->t_last_ns && !final->after[slots->slot].state)
-		return;
-	close_account(accounts, slots, t, &final->after[slots->slot]);
+	if (is_outside(accounts, t, &final->after[slots->slot]))
+		drop_account(accounts, slots, t);
+	else
+		close_account(accounts, slots, t, &final->after[slots->slot]);
 }
 
 void accounts_finish(struct accounts *accounts, int64_t end_ns)

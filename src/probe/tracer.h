@@ -61,6 +61,9 @@ void tracer_detach(struct tracer *tracer);
  */
 int tracer_seed(struct tracer *tracer, pid_t tgid, pid_t tid);
 
+/* A thread seeded in this slot that turns out to have ended; before the window begins. */
+void tracer_note_dead(struct tracer *tracer, uint32_t slot);
+
 /* One that was born in the window without an event. */
 struct missed_thread {
 	pid_t tgid, tid;

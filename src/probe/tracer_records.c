@@ -124,6 +124,11 @@ int tracer_seed(struct tracer *tracer, pid_t tgid, pid_t tid)
 	return enter(tracer, &record);
 }
 
+void tracer_note_dead(struct tracer *tracer, uint32_t slot)
+{
+	tracer->threads[slot].bucket = TT_DEAD;
+}
+
 int tracer_adopt(struct tracer *tracer, const struct missed_thread *missed)
 {
 	struct tt_thread record = {

@@ -358,14 +358,29 @@ static bool runs_elsewhere(const struct tt_thread *t, __u32 lost_cpu)
 	return false;
 }
 
+/* Their first event after the window was perhaps lost, so the next one tells nothing of it. */
+static void doubt_eventless(void)
+{
+	for (__u32 slot = 1; slot <= records->used; slot++) {
+		struct tt_thread *t = &records->threads[slot];
+
+		if (t->tid && t->bucket == TT_UNKNOWN && !t->t_last_ns)
+			t->flags |= TT_FLAG_LOST;
+	}
+}
+
 static void on_lost(const struct trace_event *event)
 {
 	__u64 since = event->time_ns > window.begin_ns ? event->time_ns : window.begin_ns;
 
 	cpu_last[event->cpu & (TT_MAX_CPUS - 1)].known = false;
 	memset(&cpu_context[event->cpu & (TT_MAX_CPUS - 1)], 0, sizeof(cpu_context[0]));
-	if (event->until_ns < window.begin_ns || event->time_ns >= window.end_ns)
+	if (event->until_ns < window.begin_ns)
 		return;
+	if (event->time_ns >= window.end_ns) {
+		doubt_eventless();
+		return;
+	}
 	losses.events += event->tid;
 	must_repair = true;
 	if (event->until_ns > lost_until_ns)
@@ -479,7 +494,8 @@ static void close_gone(uint64_t now_ns)
 	for (int i = 0; i < missed.ngone; i++) {
 		struct tt_thread *t = thread_at(missed.gone[i]);
 
-		if (!(t->flags & TT_FLAG_LOST) || t->bucket == TT_DEAD)
+		if (!(t->flags & TT_FLAG_LOST) || t->flags & TT_FLAG_OUTLIVED ||
+		    t->bucket == TT_DEAD)
 			continue;
 		tt_close(t, now_ns, window.begin_ns, 0);
 		on_dead(t);

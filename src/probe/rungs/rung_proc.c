@@ -128,13 +128,33 @@ static int read_books(const struct polled *polled, const struct tt_thread *t,
 	return 0;
 }
 
+static void clear_ref(const struct proc_rung *rung, const struct tt_thread *t)
+{
+	__u16 *ref = records_slot_ref(rung->records, t->tid),
+	      ours = (__u16)(t - rung->records->threads);
+
+	__atomic_compare_exchange_n(ref, &ours, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 /* Does this thread's account begin in the window, and when? */
 static uint64_t begin_of(const struct proc_rung *rung, const struct tt_thread *t)
 {
 	return t->t_birth_ns ? t->t_birth_ns : rung->window.begin_ns;
 }
 
-static void begin_thread(struct proc_rung *rung, struct polled *polled, struct tt_thread *t)
+/* Gone before it was begun: nothing is known of it, not even when it ended. */
+static void drop_thread(struct proc_rung *rung, struct polled *polled, struct tt_thread *t)
+{
+	__u32 slot = (__u32)(t - rung->records->threads);
+
+	clear_ref(rung, t);
+	forget(polled);
+	memset(t, 0, sizeof(*t));
+	records_give_slot(rung->records, slot);
+}
+
+/* Returns false when the thread is gone already. */
+static bool begin_thread(struct proc_rung *rung, struct polled *polled, struct tt_thread *t)
 {
 	struct proc_reading reading = {0}, none = {0};
 	struct procfs_status status;
@@ -145,7 +165,7 @@ static void begin_thread(struct proc_rung *rung, struct polled *polled, struct t
 	polled->tid = t->tid;
 	if (procfs_task_stat((pid_t)t->tgid, (pid_t)t->tid, &stat) ||
 	    read_books(polled, t, &reading))
-		return;
+		return false;
 	memcpy(t->comm, stat.comm, sizeof(t->comm) - 1);
 	polled->bucket = proc_bucket(stat.state);
 	/* all that a thread born in the window did lies in it */
@@ -158,6 +178,7 @@ static void begin_thread(struct proc_rung *rung, struct polled *polled, struct t
 		polled->voluntary = status.voluntary_switches;
 		polled->involuntary = status.nonvoluntary_switches;
 	}
+	return true;
 }
 
 /* A slow machine still reads one a pass. */
@@ -213,12 +234,9 @@ static void note_switches(const struct polled *polled, struct tt_thread *t)
 static void close_thread(struct proc_rung *rung, struct polled *polled, struct tt_thread *t,
 			 uint64_t now)
 {
-	__u16 *ref = records_slot_ref(rung->records, t->tid),
-	      ours = (__u16)(t - rung->records->threads);
-
 	proc_account_read(&polled->account, t, &polled->account.last, TT_DEAD, now);
 	t->t_death_ns = now;
-	__atomic_compare_exchange_n(ref, &ours, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	clear_ref(rung, t);
 	forget(polled);
 }
 
@@ -240,8 +258,10 @@ static void poll_thread(struct proc_rung *rung, __u32 slot, uint64_t now)
 	rung->readings++;
 	if (now > end_ns(rung))
 		now = end_ns(rung);
-	if (polled->tid != t->tid)
-		begin_thread(rung, polled, t);
+	if (polled->tid != t->tid && !begin_thread(rung, polled, t)) {
+		drop_thread(rung, polled, t);
+		return;
+	}
 	if (!polled->account.begin_ns || now < polled->account.begin_ns)
 		return;
 	if (read_books(polled, t, &reading)) {

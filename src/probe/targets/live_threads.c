@@ -227,7 +227,8 @@ static void add_row(void *ctx, const struct tracer_slots *slots, const struct tt
 	struct tt_thread t;
 	struct seen *seen = account_now(live, slots, record, &t);
 	struct session rows = {.threads = live->rows, .nthreads = live->nrows};
-	struct thread_account *row = seen ? session_add_thread(&rows) : NULL;
+	struct thread_account *row =
+		seen && !tt_died_before(record) ? session_add_thread(&rows) : NULL;
 
 	if (!row)
 		return;
