@@ -565,6 +565,7 @@ void accounts_finish(struct accounts *accounts, int64_t end_ns)
 	struct tt_losses kernel;
 
 	accounts->end_ns = end_ns;
+	tracer_settle(accounts->tracer, end_ns);
 	final.after = calloc(tracer_slots_max(accounts->tracer), sizeof(struct books));
 	if (final.after)
 		tracer_for_each(accounts->tracer, read_final, &final);

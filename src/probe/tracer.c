@@ -198,6 +198,12 @@ int tracer_open(const struct tracer_options *options, struct tracer **tracer_out
 	return 0;
 }
 
+void tracer_settle(struct tracer *tracer, int64_t end_ns)
+{
+	if (tracer->attached && tracer->ops->settle)
+		tracer->ops->settle(&tracer->objects, (__u64)end_ns);
+}
+
 void tracer_detach(struct tracer *tracer)
 {
 	if (tracer->attached)

@@ -47,6 +47,8 @@ struct rung_ops {
 	int (*attach)(struct rung_objects *objects, char reason[RUNG_REASON_LEN]);
 	void (*detach)(struct rung_objects *objects);
 	void (*destroy)(struct rung_objects *objects);
+	/* NULL, or: waits until all events of before are accounted. */
+	void (*settle)(struct rung_objects *objects, __u64 until_ns);
 	/* Both may be NULL: see tracer_events() and tracer_read_site(). */
 	__u64 (*events)(const struct rung_objects *objects);
 	int (*read_site)(const struct rung_objects *objects, __u64 key, struct sleep_site *site);

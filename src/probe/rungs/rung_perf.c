@@ -31,6 +31,7 @@
 #define READ_MS	 20	      /* between two looks at the rings */
 #define CHECK_NS 250000000ULL /* between two looks at who is to be walked, and at the CPUs */
 #define BATCH	 512	      /* events with the lock held */
+#define SETTLE_STEPS 100      /* of READ_MS: the most that is waited for the reader */
 
 /* All rings together, and each. */
 #define RINGS_BYTES    (16u << 20)
@@ -47,7 +48,7 @@ struct perf_rung {
 	int stop_fd;
 	bool running;
 	pthread_t reader;
-	uint64_t handled_ns; /* all events of before are accounted */
+	uint64_t handled_ns; /* all events of before are accounted; for other threads */
 	uint64_t checked_ns;
 	uint64_t events; /* for other threads */
 };
@@ -209,7 +210,7 @@ static void handle_events(struct perf_rung *rung, uint64_t horizon_ns)
 		return_space(rung);
 	} while (n == BATCH);
 	perf_account_found(now_ns());
-	rung->handled_ns = horizon_ns;
+	__atomic_store_n(&rung->handled_ns, horizon_ns, __ATOMIC_RELEASE);
 	perf_account_losses()->stacks += rung->merge.stacks_lost;
 	rung->merge.stacks_lost = 0;
 	__atomic_store_n(&rung->events, rung->merge.events, __ATOMIC_RELAXED);
@@ -303,6 +304,18 @@ static int perf_attach(struct rung_objects *objects, char reason[RUNG_REASON_LEN
 	return -err;
 }
 
+static void perf_settle(struct rung_objects *objects, __u64 until_ns)
+{
+	const struct perf_rung *rung = objects->skeleton;
+	const struct timespec step = {0, READ_MS * 1000000L};
+
+	for (int i = 0; i < SETTLE_STEPS; i++) {
+		if (__atomic_load_n(&rung->handled_ns, __ATOMIC_ACQUIRE) >= until_ns)
+			return;
+		nanosleep(&step, NULL);
+	}
+}
+
 static void perf_detach(struct rung_objects *objects)
 {
 	struct perf_rung *rung = objects->skeleton;
@@ -332,6 +345,7 @@ const struct rung_ops rung_perf = {
 	.in_user_space = true,
 	.load = perf_load,
 	.attach = perf_attach,
+	.settle = perf_settle,
 	.detach = perf_detach,
 	.destroy = perf_destroy,
 	.events = perf_events,
