@@ -534,6 +534,7 @@ static void end_window(struct run *run)
 	status_clear();
 	system_watch_end(run->watch, run->tracer, session->end_ns, session);
 	follow_last(&run->follow, session->end_ns);
+	tracer_settle(run->tracer, session->end_ns);
 	/* Now: what it prints while the rest is read is not of the window. */
 	tegra_source_close(run->source, session->end_ns, &session->tegra);
 	run->source = NULL;

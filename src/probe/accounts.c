@@ -406,9 +406,7 @@ static void close_account(struct accounts *accounts, const struct tracer_slots *
 		add_books(&account, before, after);
 	accounts_forget_unseen(accounts->tracer, &account);
 	resolve_unknown(&account);
-	name_account(&account, t.comm[0]       ? t.comm
-			       : after->comm[0] ? after->comm
-						: before->comm);
+	name_account(&account, t.comm[0] ? t.comm : after->comm[0] ? after->comm : before->comm);
 	add_other_probes(accounts, slots, &account);
 	add_losses(&session->losses, &t);
 	if (thread_identity_error_ns(&account))
@@ -565,7 +563,6 @@ void accounts_finish(struct accounts *accounts, int64_t end_ns)
 	struct tt_losses kernel;
 
 	accounts->end_ns = end_ns;
-	tracer_settle(accounts->tracer, end_ns);
 	final.after = calloc(tracer_slots_max(accounts->tracer), sizeof(struct books));
 	if (final.after)
 		tracer_for_each(accounts->tracer, read_final, &final);

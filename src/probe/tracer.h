@@ -51,7 +51,7 @@ struct sleep_site;
 int tracer_open(const struct tracer_options *options, struct tracer **tracer,
 		struct capability *capability, char *reason, size_t reason_size);
 
-/* After end_ns has passed: every thread born in the window has a record now. */
+/* After end_ns has passed; on return every thread born in the window has a record. */
 void tracer_settle(struct tracer *tracer, int64_t end_ns);
 
 /* Detach if still attached, unload, free. NULL is fine. */

@@ -92,6 +92,21 @@ def test_threads_born_later_are_seen(tmp_path):
         assert row["oncpu_ns"] + row["unknown_ns"] >= thread["final"]["cpu_ns"] * 0.98
 
 
+def test_a_thread_gone_before_its_first_look_is_not_kept(tmp_path):
+    """Threads of less than 1 ms, so that many end between being found and being looked at."""
+    with Load(tmp_path, "churn", "total=20011", "secs=10") as load:
+        load.go()
+        result = run_tool("-q", "--rung", "proc", "-d", "2", f"--json={tmp_path}/r", "-p", load.pid)
+        assert result.status == 0, result.err
+    report = parse_report((tmp_path / "r").read_bytes())
+    assert not identity_errors(report)
+    assert all(row["comm"] for row in report["threads"])
+    lasting = {load.pid, *load.ready["tids"].values()}
+    living = {row["tid"] for row in report["threads"] if not row["exited"]}
+    # At the most those that live at this moment besides.
+    assert lasting <= living and len(living - lasting) <= 3
+
+
 def test_without_root_it_polls_and_says_so(programs):
     result = run_tool("-d", "1", "--json", "--", f"{programs}/hog", "n=1", "secs=60",
                       program=f"{programs}/tegratrace", prefix=NOBODY, cwd="/")

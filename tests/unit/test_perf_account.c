@@ -187,6 +187,77 @@ static void test_time_after_a_loss_is_unknown_until_the_next_event(void **state)
 	assert_int_equal(t->ns[TT_UNKNOWN], 20000);
 }
 
+static void task_exit(__u64 now, __u32 tid)
+{
+	struct trace_event event = {
+		.time_ns = now, .kind = EVENT_EXIT, .current = tid, .tid = tid, .comm = "gone"};
+
+	perf_account_event(&event);
+}
+
+static void test_an_exit_after_the_window_keeps_what_was_held(void **state)
+{
+	struct tt_thread *t = seed(TID);
+
+	(void)state;
+	swap(2000, 0, TID, 1, OTHER);
+	task_exit(END, TID);
+	assert_int_equal(t->bucket, TT_OFF_OTHER);
+	assert_int_equal(t->t_last_ns, 2000);
+	assert_true(t->flags & TT_FLAG_OUTLIVED);
+	assert_string_equal(t->comm, "gone");
+	swap(END + 100, 0, TID, 0x10, OTHER);
+	assert_int_equal(t->bucket, TT_OFF_OTHER);
+	assert_int_equal(t->t_death_ns, 0);
+}
+
+static void test_an_exit_in_the_window_does_not_outlive_it(void **state)
+{
+	struct tt_thread *t = seed(TID);
+
+	(void)state;
+	swap(2000, 0, OTHER, 1, TID);
+	task_exit(END - 1, TID);
+	assert_false(t->flags & TT_FLAG_OUTLIVED);
+	/* its last switch is later */
+	swap(END, 0, TID, 0x10, OTHER);
+	assert_true(t->flags & TT_FLAG_OUTLIVED);
+	assert_int_equal(t->bucket, TT_ONCPU);
+}
+
+static void test_the_first_event_after_the_window_tells_all_of_it(void **state)
+{
+	struct tt_thread *slept = seed(TID), *ran = seed(OTHER), *waited = seed(502),
+			 *left = seed(503);
+
+	(void)state;
+	wakeup(END, 0, TID);
+	swap(END + 10, 0, OTHER, 0, 502);
+	task_exit(END + 20, 503);
+	assert_int_equal(slept->bucket, TT_OFF_OTHER);
+	assert_int_equal(ran->bucket, TT_ONCPU);
+	assert_int_equal(waited->bucket, TT_RUNQ_PREEMPT);
+	assert_int_equal(left->bucket, TT_ONCPU);
+	/* and no later one */
+	swap(END + 30, 0, 502, 0, TID);
+	assert_int_equal(slept->bucket, TT_OFF_OTHER);
+	assert_int_equal(sum(slept) + sum(ran) + sum(waited) + sum(left), 0);
+}
+
+static void test_events_lost_after_the_window_leave_it_open(void **state)
+{
+	struct tt_thread *t = seed(TID), *seen = seed(OTHER);
+
+	(void)state;
+	swap(2000, 0, OTHER, 1, 0);
+	lost(END + 100, END + 200, 0, 3);
+	swap(END + 300, 0, 0, 0, TID);
+	assert_int_equal(t->bucket, TT_UNKNOWN);
+	assert_true(t->flags & TT_FLAG_OUTLIVED);
+	assert_int_equal(seen->bucket, TT_OFF_OTHER);
+	assert_int_equal(perf_account_losses()->events, 0);
+}
+
 /* Alone on a CPU that was read all the time, it need not switch for long. */
 static void test_loss_of_another_cpu_leaves_a_running_thread_certain(void **state)
 {
@@ -325,6 +396,10 @@ int main(void)
 		TEST(test_interrupt_is_told_by_its_number),
 		TEST(test_missed_switch_in_is_placed_by_the_cpus_last_switch),
 		TEST(test_time_after_a_loss_is_unknown_until_the_next_event),
+		TEST(test_an_exit_after_the_window_keeps_what_was_held),
+		TEST(test_an_exit_in_the_window_does_not_outlive_it),
+		TEST(test_the_first_event_after_the_window_tells_all_of_it),
+		TEST(test_events_lost_after_the_window_leave_it_open),
 		TEST(test_loss_of_another_cpu_leaves_a_running_thread_certain),
 		TEST(test_events_in_the_middle_of_a_loss_tell_only_a_moment),
 		TEST(test_open_loss_ends_when_the_rings_have_been_read),

@@ -28,10 +28,10 @@
 /* An event is in its ring when it is older than this, however its CPU was held up. */
 #define SETTLED_NS 1000000
 
-#define READ_MS	 20	      /* between two looks at the rings */
-#define CHECK_NS 250000000ULL /* between two looks at who is to be walked, and at the CPUs */
-#define BATCH	 512	      /* events with the lock held */
-#define SETTLE_STEPS 100      /* of READ_MS: the most that is waited for the reader */
+#define READ_MS	     20		  /* between two looks at the rings */
+#define CHECK_NS     250000000ULL /* between two looks at who is to be walked, and at the CPUs */
+#define BATCH	     512	  /* events with the lock held */
+#define SETTLE_STEPS 100	  /* of READ_MS: the most that is waited for the reader */
 
 /* All rings together, and each. */
 #define RINGS_BYTES    (16u << 20)

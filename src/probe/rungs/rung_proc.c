@@ -496,6 +496,13 @@ static void proc_detach(struct rung_objects *objects)
 	rung->running = false;
 }
 
+/* Its last look is at the window's end. */
+static void proc_settle(struct rung_objects *objects, __u64 until_ns)
+{
+	(void)until_ns;
+	proc_detach(objects);
+}
+
 static __u64 proc_events(const struct rung_objects *objects)
 {
 	const struct proc_rung *rung = objects->skeleton;
@@ -516,6 +523,7 @@ const struct rung_ops rung_proc = {
 	.polls = true,
 	.load = proc_load,
 	.attach = proc_attach,
+	.settle = proc_settle,
 	.detach = proc_detach,
 	.destroy = proc_destroy,
 	.events = proc_events,
