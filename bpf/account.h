@@ -274,8 +274,6 @@ static __always_inline void handle_exec(__u32 tid, __u32 old_tid)
 		return;
 	}
 	old = thread_at(*old_ref);
-	if (old && after_window(now))
-		tt_outlive(old, TT_ONCPU);
 	if (!old || !in_window(now))
 		return;
 	if (t && (t->flags & TT_FLAG_SUCCEEDS)) {
@@ -316,7 +314,8 @@ static __always_inline void handle_exit(__u32 tid)
 	}
 	note_exit(t);
 	if (after_window(bpf_ktime_get_ns()))
-		tt_outlive(t, TT_ONCPU);
+		t->flags |=
+			TT_FLAG_OUTLIVED; /* what it did if it had no event, its last switch tells */
 }
 
 #endif /* __TEGRATRACE_ACCOUNT_H */

@@ -234,6 +234,7 @@ static void test_the_first_event_after_the_window_tells_all_of_it(void **state)
 	wakeup(END, 0, TID);
 	swap(END + 10, 0, OTHER, 0, 502);
 	task_exit(END + 20, 503);
+	swap(END + 25, 0, 503, 0x10, 0);
 	assert_int_equal(slept->bucket, TT_OFF_OTHER);
 	assert_int_equal(ran->bucket, TT_ONCPU);
 	assert_int_equal(waited->bucket, TT_RUNQ_PREEMPT);
