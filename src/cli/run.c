@@ -474,10 +474,10 @@ static void take_out(struct run *run, int64_t now_ns)
 {
 	struct priority before;
 
+	accounts_adopt(run->accounts, now_ns); /* reads /proc, for milliseconds: not above others */
 	priority_raise(&before);
 	run_probes_tick(&run->probes, now_ns);
 	follow_tick(&run->follow, now_ns);
-	accounts_adopt(run->accounts, now_ns);
 	accounts_drain(run->accounts);
 	run_probes_drained(&run->probes);
 	follow_drained(&run->follow, now_ns);

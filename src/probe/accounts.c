@@ -5,11 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/msg.h"
 #include "base/text.h"
+#include "probe/adoption.h"
 #include "probe/procfs.h"
 #include "thread_state.h"
 
@@ -19,10 +18,6 @@
 #define EXITED_LONG_NS	 1000000000LL
 
 #define CLOSERS 8
-
-/* Between two looks for threads whose birth was missed; and when the event of a birth has been handled. */
-#define ADOPT_NS     1000000000LL
-#define ADOPT_AGE_NS 100000000LL
 
 /* The kernel's own books of a thread at one moment. */
 struct books {
@@ -38,7 +33,7 @@ struct accounts {
 	struct session *session;
 	struct books *baseline; /* by slot; of seeded threads */
 	int64_t begin_ns, end_ns;
-	int64_t adopt_ns; /* when to look for missed threads next */
+	struct adoption adoption;
 	int exited_rows;
 	int seeded; /* in the current pass */
 	int error;
@@ -60,6 +55,7 @@ struct accounts *accounts_new(struct tracer *tracer, struct session *session)
 	if (!accounts)
 		return NULL;
 	accounts->tracer = tracer;
+	accounts->adoption.tracer = tracer;
 	accounts->session = session;
 	accounts->baseline = calloc(tracer_slots_max(tracer), sizeof(struct books));
 	if (!accounts->baseline) {
@@ -155,6 +151,7 @@ int accounts_seed(struct accounts *accounts, const struct target_set *targets, b
 	int total = 0;
 
 	accounts->error = 0;
+	accounts->adoption.follow = follow;
 	do {
 		accounts->seeded = 0;
 		for (int i = 0; i < targets->n; i++)
@@ -185,7 +182,7 @@ void accounts_take_baseline(struct accounts *accounts)
 
 void accounts_begin(struct accounts *accounts, int64_t begin_ns)
 {
-	accounts->begin_ns = begin_ns;
+	accounts->begin_ns = accounts->adoption.begin_ns = begin_ns;
 }
 
 /*
@@ -417,65 +414,10 @@ static void close_account(struct accounts *accounts, const struct tracer_slots *
 		accounts->on_kept(accounts->kept_ctx, &kept);
 }
 
-/* What a thread does now; one that runs may still be in a run queue. */
-static uint32_t bucket_of(char state)
-{
-	switch (state) {
-	case 'R':
-		return TT_RUNQ_PREEMPT;
-	case 'T':
-	case 't':
-		return TT_STOPPED;
-	default:
-		return TT_OFF_OTHER;
-	}
-}
-
-struct adoption {
-	struct accounts *accounts;
-	int64_t now_ns, boottime_ns;
-};
-
-static int adopt_task(void *ctx, pid_t pid, pid_t tid)
-{
-	const struct adoption *adoption = ctx;
-	struct accounts *accounts = adoption->accounts;
-	struct missed_thread missed = {.tgid = pid, .tid = tid, .found_ns = adoption->now_ns};
-	int64_t tick_ns = 1000000000LL / sysconf(_SC_CLK_TCK), age_ns;
-	struct procfs_stat stat;
-
-	if (tracer_traces(accounts->tracer, tid) || procfs_task_stat(pid, tid, &stat) ||
-	    procfs_is_dead(&stat))
-		return 0;
-	/* One of before the window was found when it was looked for then. */
-	age_ns = adoption->boottime_ns - (int64_t)stat.starttime_ticks * tick_ns;
-	if (age_ns > ADOPT_AGE_NS && age_ns < adoption->now_ns - accounts->begin_ns) {
-		missed.birth_ns = adoption->now_ns - age_ns;
-		missed.bucket = bucket_of(stat.state);
-		tracer_adopt(accounts->tracer, &missed);
-	}
-	return 0;
-}
-
-/* A leader keeps its record until its process is gone. */
-static void adopt_of_process(void *ctx, const struct tracer_slots *slots, const struct tt_thread *t)
-{
-	(void)slots;
-	if (t->tid == t->tgid)
-		procfs_for_each_task((pid_t)t->tgid, adopt_task, ctx);
-}
-
 void accounts_adopt(struct accounts *accounts, int64_t now_ns)
 {
-	struct adoption adoption = {.accounts = accounts, .now_ns = now_ns};
-	struct timespec boottime;
-
-	if (tracer_polls(accounts->tracer) || now_ns < accounts->adopt_ns)
-		return;
-	accounts->adopt_ns = now_ns + ADOPT_NS;
-	clock_gettime(CLOCK_BOOTTIME, &boottime);
-	adoption.boottime_ns = boottime.tv_sec * 1000000000LL + boottime.tv_nsec;
-	tracer_for_each(accounts->tracer, adopt_of_process, &adoption);
+	if (!tracer_polls(accounts->tracer))
+		adoption_tick(&accounts->adoption, now_ns);
 }
 
 /* Nothing of it lies in the window; what other probes keep by its slot is thrown away. */

@@ -58,10 +58,7 @@ void accounts_take_baseline(struct accounts *accounts);
 /* The window began; from now on threads that end may be drained. */
 void accounts_begin(struct accounts *accounts, int64_t begin_ns);
 
-/*
- * Threads of the traced processes whose birth was missed, which live: once a second. What they
- * did until now is unknown.
- */
+/* Threads and, with `follow`, processes whose birth was missed, which live: see adoption_tick(). */
 void accounts_adopt(struct accounts *accounts, int64_t now_ns);
 
 /* Take the closed records out of the kernel; call a few times a second. */

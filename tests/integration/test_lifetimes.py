@@ -6,6 +6,8 @@ import pytest
 
 from harness import identity_errors, parse_report, run_tool, trace_load
 
+FULL_ONLY = ("test_no_follow_leaves_a_missed_process_out",)
+
 # With sleeps this short the microseconds from the kernel's clock reading to its event add up.
 NEAR = 0.95
 
@@ -96,9 +98,8 @@ def test_no_follow_still_traces_threads(tmp_path, rung):
     assert result.report["threads_seen"] == 101 + 3 + 1
 
 
-# Eight slots: main and seven that end soon. "late" is born then, "lost" comes and goes.
-FULL = """
-import threading, time
+BEGIN = """
+import subprocess, sys, threading, time
 def begin(name, seconds):
     def body():
         with open(f"/proc/self/task/{threading.get_native_id()}/comm", "w") as file:
@@ -107,10 +108,26 @@ def begin(name, seconds):
     thread = threading.Thread(target=body)
     thread.start()
     return thread
+"""
+
+# Eight slots: main and seven that end soon. "late" is born then, "lost" comes and goes.
+FULL = BEGIN + """
 early = [begin(f"early-{i}", 0.6) for i in range(7)]
 time.sleep(0.2)
 late, lost = begin("late", 4), begin("lost", 0.3)
 late.join()
+"""
+
+# The same, and what is born then is a process with a thread of its own.
+CHILD = BEGIN + """
+begin("deep", 4).join()
+"""
+FULL_AT_FORK = BEGIN + f"""
+early = [begin(f"early-{{i}}", 0.6) for i in range(7)]
+time.sleep(0.2)
+child = subprocess.Popen([sys.executable, "-c", {CHILD!r}])
+print(child.pid, flush=True)
+child.wait()
 """
 
 
@@ -128,3 +145,29 @@ def test_thread_without_an_event_of_its_birth_is_found(tmp_path, rung):
     assert not identity_errors(report)
     assert "lost" not in [row["comm"] for row in report["threads"]]
     assert report["losses"]["threads_untracked"] == 2
+
+
+def test_process_without_an_event_of_its_birth_is_found(tmp_path, rung):
+    """And its threads, of whose births no event came either, as nobody in it was traced."""
+    result = run_tool("-q", "--rung", rung, "--max-threads=8", f"--json={tmp_path}/report", "--", sys.executable, "-c",
+                      FULL_AT_FORK)
+    assert result.status == 0, result.err
+    report = parse_report((tmp_path / "report").read_bytes())
+    pid = int(result.text.split()[0])
+    family = [row for row in report["threads"] if row["pid"] == pid]
+    assert len(family) == 2
+    deep = next(row for row in family if row["comm"] == "deep")
+    for row in family:
+        assert row["exited"] and 3.9e9 < row["wall_ns"] < 6e9
+        assert 0 < row["unknown_ns"] < 0.7 * row["wall_ns"]
+        assert row["offcpu_ns"] > 0.25 * row["wall_ns"] and row["oncpu_ns"] < 0.1 * row["wall_ns"]
+    assert deep["tid"] != pid
+    assert not identity_errors(report)
+
+
+def test_no_follow_leaves_a_missed_process_out(tmp_path, rung):
+    result = run_tool("-q", "--rung", rung, "--max-threads=8", "--no-follow", f"--json={tmp_path}/report", "--",
+                      sys.executable, "-c", FULL_AT_FORK)
+    assert result.status == 0, result.err
+    report = parse_report((tmp_path / "report").read_bytes())
+    assert int(result.text.split()[0]) not in {row["pid"] for row in report["threads"]}

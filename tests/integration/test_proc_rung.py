@@ -92,6 +92,16 @@ def test_threads_born_later_are_seen(tmp_path):
         assert row["oncpu_ns"] + row["unknown_ns"] >= thread["final"]["cpu_ns"] * 0.98
 
 
+def test_children_born_later_are_seen(tmp_path):
+    script = "sleep 0.3; sh -c 'sleep 5 & sleep 5' & exec sleep 5"
+    result = run_tool("-q", "--rung", "proc", "-d", "2.5", f"--json={tmp_path}/r", "--", "sh", "-c", script)
+    assert result.status == 0, result.err
+    report = parse_report((tmp_path / "r").read_bytes())
+    assert not identity_errors(report)
+    asleep = [row for row in report["threads"] if row["comm"] == "sleep" and not row["exited"]]
+    assert len({row["pid"] for row in asleep}) == 3
+
+
 def test_a_thread_gone_before_its_first_look_is_not_kept(tmp_path):
     """Threads of less than 1 ms, so that many end between being found and being looked at."""
     with Load(tmp_path, "churn", "total=20011", "secs=10") as load:

@@ -26,6 +26,7 @@
 #define COST_PARTS     50	  /* a pass is followed by so many times its length: 2 % of a CPU */
 #define SITES_NS       1000000ULL /* of a pass, for places of sleep */
 #define DESCENDANTS_NS 1000000000ULL
+#define PROCESSES_MAX  64	  /* looked at for new threads */
 #define WAIT_NS	       2000000ULL /* between two looks at the window */
 
 /* What is kept of a slot's thread. */
@@ -347,12 +348,10 @@ static int add_process(void *ctx, const struct target *child, pid_t parent)
 	return 0;
 }
 
-/* Threads born since the last pass, and now and then processes. */
-static void find_new(struct proc_rung *rung, uint64_t now)
+/* The processes whose threads are polled, once each. */
+static int list_processes(const struct proc_rung *rung, pid_t pids[PROCESSES_MAX])
 {
-	struct target targets[64];
-	struct target_set set = {.items = targets};
-	bool descend = rung->follow_children && now >= rung->descendants_ns + DESCENDANTS_NS;
+	int n = 0;
 
 	for (__u32 slot = 1; slot <= rung->records->used; slot++) {
 		const struct tt_thread *t = &rung->records->threads[slot];
@@ -360,18 +359,30 @@ static void find_new(struct proc_rung *rung, uint64_t now)
 
 		if (!t->tid || t->bucket == TT_DEAD)
 			continue;
-		while (i < set.n && targets[i].pid != (pid_t)t->tgid)
+		while (i < n && pids[i] != (pid_t)t->tgid)
 			i++;
-		if (i < set.n || set.n == 64)
-			continue;
-		targets[set.n++] = (struct target){.pid = (pid_t)t->tgid};
+		if (i == n && n < PROCESSES_MAX)
+			pids[n++] = (pid_t)t->tgid;
 	}
-	for (int i = 0; i < set.n; i++)
-		procfs_for_each_task(targets[i].pid, add_thread, rung);
-	if (!descend)
+	return n;
+}
+
+/* Threads born since the last pass, and now and then processes. */
+static void find_new(struct proc_rung *rung, uint64_t now)
+{
+	struct target_set polled = {0};
+	pid_t pids[PROCESSES_MAX];
+	int n = list_processes(rung, pids);
+
+	for (int i = 0; i < n; i++)
+		procfs_for_each_task(pids[i], add_thread, rung);
+	if (!rung->follow_children || now < rung->descendants_ns + DESCENDANTS_NS)
 		return;
 	rung->descendants_ns = now;
-	targets_descendants(&set, add_process, rung);
+	for (int i = 0; i < n; i++)
+		targets_add_traced(&polled, pids[i]);
+	targets_descendants(&polled, add_process, rung);
+	targets_free(&polled);
 }
 
 static void poll_all(struct proc_rung *rung, uint64_t now, bool last)

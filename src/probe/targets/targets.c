@@ -202,6 +202,18 @@ static int push_process(struct request *rq, pid_t pid, const struct procfs_stat 
 	return err ? fail(rq, err, "cannot add process %d: out of memory", pid) : 0;
 }
 
+int targets_add_traced(struct target_set *set, pid_t pid)
+{
+	struct procfs_stat st;
+	struct target t;
+	int err = procfs_task_stat(pid, PROCFS_PROCESS, &st);
+
+	if (err)
+		return err;
+	t = make_target(pid, &st);
+	return targets_add(set, &t);
+}
+
 void targets_free(struct target_set *set)
 {
 	free(set->items);

@@ -46,6 +46,9 @@ int targets_add(struct target_set *set, const struct target *target);
 /* "12 (infer), 34 (python3) and 5 more"; TARGETS_LIST_SIZE is enough. */
 void targets_list(const struct target_set *set, char *text, size_t size);
 
+/* Adds a process that is traced already, for targets_descendants(). Returns 0 or a negative errno. */
+int targets_add_traced(struct target_set *set, pid_t pid);
+
 /*
  * Adds the processes of a list of PIDs, separated by commas or blanks. A thread id stands for
  * its process. A PID that does not exist here, or is a kernel thread, is looked for in nested PID
