@@ -49,8 +49,7 @@ enum tt_switch_out {
 #define TT_FLAG_EXECED	 0x10u /* exec seen; the name changed */
 #define TT_FLAG_SUCCEEDS 0x20u /* continues a RENAMED record */
 #define TT_FLAG_LOST	 0x40u /* events may be missing since t_last: what it did since is unknown */
-#define TT_FLAG_OUTLIVED \
-	0x80u /* seen after the window's end: the state held was right up to there */
+#define TT_FLAG_OUTLIVED 0x80u /* seen after the window: what it held was right to the end */
 
 /* In the flags too: how many sleeps are walked before they are judged short again. */
 #define TT_LONG_SHIFT 8

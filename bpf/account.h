@@ -313,9 +313,9 @@ static __always_inline void handle_exit(__u32 tid)
 		return;
 	}
 	note_exit(t);
+	/* what it did where it had no event before, its last switch tells */
 	if (after_window(bpf_ktime_get_ns()))
-		t->flags |=
-			TT_FLAG_OUTLIVED; /* what it did if it had no event, its last switch tells */
+		t->flags |= TT_FLAG_OUTLIVED;
 }
 
 #endif /* __TEGRATRACE_ACCOUNT_H */

@@ -143,15 +143,20 @@ static uint64_t begin_of(const struct proc_rung *rung, const struct tt_thread *t
 	return t->t_birth_ns ? t->t_birth_ns : rung->window.begin_ns;
 }
 
-/* Gone before it was begun: nothing is known of it, not even when it ended. */
+/*
+ * Gone before it was begun: nothing is known of it, not even when it ended. The slot of a seeded one
+ * is not used again: the books of its begin are kept by it.
+ */
 static void drop_thread(struct proc_rung *rung, struct polled *polled, struct tt_thread *t)
 {
 	__u32 slot = (__u32)(t - rung->records->threads);
+	bool born = t->flags & TT_FLAG_BORN;
 
 	clear_ref(rung, t);
 	forget(polled);
 	memset(t, 0, sizeof(*t));
-	records_give_slot(rung->records, slot);
+	if (born)
+		records_give_slot(rung->records, slot);
 }
 
 /* Returns false when the thread is gone already. */
