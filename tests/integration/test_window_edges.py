@@ -8,6 +8,10 @@ import pytest
 
 from harness import BPF_RUNGS, Load, identity_errors, parse_report, run_tool, wait_for
 
+FULL_ONLY = ("test_sleeper_killed_after_the_window_slept[raw]", "test_sleeper_killed_after_the_window_slept[proc]",
+             "test_leader_that_ended_before_the_window_has_no_row[raw]",
+             "test_exec_after_a_leader_that_ended_before_the_window")
+
 
 def slow_source(folder, at_end="sleep 0.3"):
     """A tegrastats that takes its time to end, before /proc is read for the last time."""
