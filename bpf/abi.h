@@ -43,7 +43,7 @@ enum tt_switch_out {
 #define TT_HIST_SHIFT	8
 
 #define TT_FLAG_BORN	 0x1u  /* created inside the window, not seeded */
-#define TT_FLAG_EXITING	 0x2u  /* sched_process_exit seen; still runs until the DEAD switch */
+#define TT_FLAG_EXITING	 0x2u  /* sched_process_exit seen in time; runs on until the DEAD switch */
 #define TT_FLAG_RENAMED	 0x4u  /* closed because exec gave this thread another tid: see successor */
 #define TT_FLAG_REUSED	 0x8u  /* closed because its tid was born again without a DEAD switch */
 #define TT_FLAG_EXECED	 0x10u /* exec seen; the name changed */

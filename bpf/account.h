@@ -73,11 +73,11 @@ static __always_inline void switch_out_of_dead(struct tt_thread *dead, __u64 now
 		*ref = slot;
 }
 
-static __always_inline void note_exit(struct tt_thread *t)
+static __always_inline void note_exit(struct tt_thread *t, __u32 flag)
 {
 	if (t->flags & TT_FLAG_EXITING)
 		return;
-	t->flags |= TT_FLAG_EXITING;
+	t->flags |= flag;
 	bpf_get_current_comm(t->comm, sizeof(t->comm));
 }
 
@@ -130,7 +130,7 @@ static __always_inline struct tt_in handle_switch(__u64 now, __u32 prev_slot, __
 	} else if (t) {
 		tt_switch_out(t, now, window.begin_ns, how, ran_ns, cpu_free ? *cpu_free : 0);
 		if (how == TT_OUT_DEAD) {
-			note_exit(t); /* its exit may have been missed */
+			note_exit(t, TT_FLAG_EXITING); /* its exit may have been missed */
 			on_dead(t);
 		}
 	}
@@ -312,10 +312,8 @@ static __always_inline void handle_exit(__u32 tid)
 		note_unknown(tid);
 		return;
 	}
-	note_exit(t);
 	/* what it did where it had no event before, its last switch tells */
-	if (after_window(bpf_ktime_get_ns()))
-		t->flags |= TT_FLAG_OUTLIVED;
+	note_exit(t, after_window(bpf_ktime_get_ns()) ? TT_FLAG_OUTLIVED : TT_FLAG_EXITING);
 }
 
 #endif /* __TEGRATRACE_ACCOUNT_H */

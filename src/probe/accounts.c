@@ -399,6 +399,8 @@ static void close_account(struct accounts *accounts, const struct tracer_slots *
 		tt_charge(&t, accounts->end_ns, accounts->begin_ns, t.bucket, t.bucket);
 	}
 	copy_sums(&account, &t);
+	/* what is left of an exit in the window are its last microseconds, or more without a CPU */
+	account.exited |= t.flags & TT_FLAG_EXITING && is_gone(after);
 	if (!account.exited && (before->known || t.flags & TT_FLAG_BORN))
 		add_books(&account, before, after);
 	accounts_forget_unseen(accounts->tracer, &account);

@@ -205,6 +205,7 @@ static void test_an_exit_after_the_window_keeps_what_was_held(void **state)
 	assert_int_equal(t->bucket, TT_OFF_OTHER);
 	assert_int_equal(t->t_last_ns, 2000);
 	assert_true(t->flags & TT_FLAG_OUTLIVED);
+	assert_false(t->flags & TT_FLAG_EXITING);
 	assert_string_equal(t->comm, "gone");
 	swap(END + 100, 0, TID, 0x10, OTHER);
 	assert_int_equal(t->bucket, TT_OFF_OTHER);
@@ -218,6 +219,7 @@ static void test_an_exit_in_the_window_does_not_outlive_it(void **state)
 	(void)state;
 	swap(2000, 0, OTHER, 1, TID);
 	task_exit(END - 1, TID);
+	assert_true(t->flags & TT_FLAG_EXITING);
 	assert_false(t->flags & TT_FLAG_OUTLIVED);
 	/* its last switch is later */
 	swap(END, 0, TID, 0x10, OTHER);
