@@ -9,6 +9,7 @@
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
+#include "frozen.h"
 #include "holding.h"
 #include "user_regs.h"
 
@@ -95,21 +96,43 @@ static struct {
 	__u64 pad[7];
 } cpu_free[TT_MAX_CPUS];
 
-/* The task that goes out is the current one: only now can its registers and stacks be read. */
-static __always_inline void before_sleep(void *ctx, __u32 slot)
+const volatile struct tt_freezer freezer;
+
+/* Set when a cgroup begins to freeze: until then every sleep is walked. */
+static __u64 freezing_ns;
+
+/*
+ * The task that goes out is the current one: only now can its registers and stacks be read. Returns
+ * how it really goes out.
+ */
+static __always_inline enum tt_switch_out before_sleep(void *ctx, __u32 slot, __u64 now)
 {
+	enum tt_switch_out how = TT_OUT_SLEEP;
+	struct tt_stack *s = scratch_stack();
 	struct tt_thread *t = thread_at(slot);
 	struct user_call call = {};
+	bool wanted;
 
 	if (!t)
-		return;
-	if (tt_wants_stack(t))
+		return how;
+	wanted = tt_wants_stack(t) || now < freezing_ns;
+	if (wanted)
 		call = current_call();
 	t->site_syscall = call.syscall;
 	t->site_flags = call.flags;
 	t->site_arg = call.arg;
-	if (kernel_stacks || user_stacks)
-		take_own_stacks(ctx, t, kernel_stacks);
+	t->site_kernel_stack = 0;
+	t->site_user_stack = 0;
+	if (!wanted || !s)
+		return how;
+	if (kernel_stacks) {
+		take_kernel_stack(ctx, t, s);
+		if (t->site_kernel_stack && tt_stack_is_frozen(s, &freezer))
+			how = TT_OUT_STOPPED;
+	}
+	if (user_stacks)
+		take_user_stack(ctx, t, s);
+	return how;
 }
 
 static __always_inline void keep_site(struct tt_thread *t, struct tt_edge_key *key, __u64 slept_ns)
@@ -152,7 +175,7 @@ int sched_switch(void *ctx)
 	now = bpf_ktime_get_ns();
 	how = how_out(ctx_u32(ctx, off_switch_prev_state));
 	if (prev_slot && how == TT_OUT_SLEEP)
-		before_sleep(ctx, prev_slot);
+		how = before_sleep(ctx, prev_slot, now);
 	in = handle_switch(now, prev_slot, next_slot, how, TT_RAN_UNKNOWN,
 			   &cpu_free[bpf_get_smp_processor_id() & (TT_MAX_CPUS - 1)].ns);
 	hold_switch(prev_slot, next_slot, how, &in, prev_tid, prev_comm, next_tid);
@@ -208,6 +231,14 @@ SEC("tracepoint/sched/sched_process_exit")
 int sched_process_exit(void *ctx)
 {
 	handle_exit(ctx_u32(ctx, off_exit_pid));
+	return 1;
+}
+
+/* Before the first of its threads is told. Left out where the kernel has no such event (before 5.2). */
+SEC("tracepoint/cgroup/cgroup_freeze")
+int cgroup_freeze(void *ctx)
+{
+	freezing_ns = bpf_ktime_get_ns() + TT_FREEZING_NS;
 	return 1;
 }
 

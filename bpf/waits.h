@@ -106,7 +106,19 @@ static __always_inline void keep_edge(struct tt_thread *t, const struct tt_edge_
 		begin_repeat(r, key);
 }
 
-/* The stacks of the task that is about to sleep, on its own CPU. */
+/* The stacks of the task that is about to sleep, on its own CPU; into `s`, which is then free again. */
+static __always_inline void take_kernel_stack(void *ctx, struct tt_thread *t, struct tt_stack *s)
+{
+	t->site_kernel_stack = keep_stack(s, bpf_get_stack(ctx, s, sizeof(*s), 0));
+	if (!t->site_kernel_stack)
+		__sync_fetch_and_add(&losses.stacks, 1);
+}
+
+static __always_inline void take_user_stack(void *ctx, struct tt_thread *t, struct tt_stack *s)
+{
+	t->site_user_stack = keep_stack(s, bpf_get_stack(ctx, s, sizeof(*s), BPF_F_USER_STACK));
+}
+
 static __always_inline void take_own_stacks(void *ctx, struct tt_thread *t, bool kernel)
 {
 	struct tt_stack *s = scratch_stack();
@@ -115,14 +127,10 @@ static __always_inline void take_own_stacks(void *ctx, struct tt_thread *t, bool
 	t->site_user_stack = 0;
 	if (!s || !tt_wants_stack(t))
 		return;
-	if (kernel) {
-		t->site_kernel_stack = keep_stack(s, bpf_get_stack(ctx, s, sizeof(*s), 0));
-		if (!t->site_kernel_stack)
-			__sync_fetch_and_add(&losses.stacks, 1);
-	}
+	if (kernel)
+		take_kernel_stack(ctx, t, s);
 	if (user_stacks)
-		t->site_user_stack =
-			keep_stack(s, bpf_get_stack(ctx, s, sizeof(*s), BPF_F_USER_STACK));
+		take_user_stack(ctx, t, s);
 }
 
 static __always_inline void keep_holder(__u32 slot, __u32 tid, const char *comm, __u64 ns)

@@ -15,6 +15,12 @@
 #define TID   500
 #define OTHER 501
 
+static const struct tt_freezer freezer = {.code = {
+						[TT_FREEZER_V2] = {0x1000, 0x100},
+						[TT_FREEZER_SIGNAL] = {0x2000, 0x100},
+						[TT_FREEZER_V1] = {0x3000, 0x100},
+						[TT_FREEZER_SCHEDULE] = {0x4000, 0x100},
+					}};
 static struct records *records;
 
 static int set_up(void **state)
@@ -23,7 +29,7 @@ static int set_up(void **state)
 	records = records_new(16, 4096);
 	if (!records)
 		return -1;
-	perf_account_start(records, true);
+	perf_account_start(records, true, &freezer);
 	perf_account_window()->begin_ns = BEGIN;
 	perf_account_window()->end_ns = END;
 	return 0;

@@ -13,6 +13,7 @@ static struct records *records;
 static struct tt_window window;
 static struct tt_losses losses;
 static bool follow_children;
+static struct tt_freezer freezer;
 static const struct trace_event *present; /* the event that is handled */
 
 static __u64 bpf_ktime_get_ns(void)
@@ -108,10 +109,11 @@ static struct {
 static __u64 lost_until_ns;
 static bool must_repair;
 
-void perf_account_start(struct records *r, bool follow)
+void perf_account_start(struct records *r, bool follow, const struct tt_freezer *code)
 {
 	records = r;
 	follow_children = follow;
+	freezer = *code;
 	window = (struct tt_window){TT_WINDOW_CLOSED, TT_WINDOW_CLOSED};
 	memset(&losses, 0, sizeof(losses));
 	memset(cpu_last, 0, sizeof(cpu_last));
@@ -251,11 +253,16 @@ static __u64 time_of_switch(const struct tt_thread *prev, const struct trace_eve
 	return prev && is_of_now(prev, event->time_ns) ? prev->site_user_stack : event->time_ns;
 }
 
-static void before_sleep(struct tt_thread *t)
+/* Returns how it really goes out. */
+static enum tt_switch_out before_sleep(struct tt_thread *t)
 {
+	const struct tt_stack *stack;
+
 	if (!is_of_now(t, present->time_ns))
 		t->site_kernel_stack = 0;
 	t->site_user_stack = 0;
+	stack = hash_table_find(records->stacks, &t->site_kernel_stack);
+	return stack && tt_stack_is_frozen(stack, &freezer) ? TT_OUT_STOPPED : TT_OUT_SLEEP;
 }
 
 /* How long the task that goes out has run: every switch of its CPU has been read. */
@@ -285,7 +292,7 @@ static void on_switch(const struct trace_event *event)
 		return;
 	}
 	if (prev && how == TT_OUT_SLEEP)
-		before_sleep(prev);
+		how = before_sleep(prev);
 	find_again(prev, TT_ONCPU);
 	find_again(next, TT_UNKNOWN);
 	in = handle_switch(now, prev_slot, next_slot, how, ran, &free_ns);

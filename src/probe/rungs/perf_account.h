@@ -9,11 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "probe/rungs/freezer.h"
 #include "probe/rungs/perf_events.h"
 #include "probe/rungs/records.h"
 
 /* The window is closed and nothing is lost. */
-void perf_account_start(struct records *records, bool follow_children);
+void perf_account_start(struct records *records, bool follow_children,
+			const struct tt_freezer *freezer);
 
 struct tt_window *perf_account_window(void);
 struct tt_losses *perf_account_losses(void);

@@ -137,6 +137,7 @@ static int perf_load(const struct rung_settings *settings, struct rung_objects *
 		     char reason[RUNG_REASON_LEN])
 {
 	struct perf_rung *rung = calloc(1, sizeof(*rung));
+	struct tt_freezer freezer = {0};
 	const char *what = "";
 	int err;
 
@@ -166,7 +167,9 @@ static int perf_load(const struct rung_settings *settings, struct rung_objects *
 		explain_open(err, what, reason);
 		return err;
 	}
-	perf_account_start(settings->records, settings->follow_children);
+	if (settings->kernel_stacks)
+		freezer_find(&freezer);
+	perf_account_start(settings->records, settings->follow_children, &freezer);
 	objects->window = perf_account_window();
 	objects->losses = perf_account_losses();
 	return 0;

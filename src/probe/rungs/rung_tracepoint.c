@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "probe/rungs/freezer.h"
 #include "probe/rungs/skeleton.h"
 #include "probe/rungs/user_regs.h"
 #include "probe/tracefs.h"
@@ -96,6 +97,19 @@ static bool find_registers(struct sched_tracepoint *skel)
 	return true;
 }
 
+/* The stack tells a frozen thread; of those that are not walked otherwise, once a cgroup's event came. */
+static void choose_freezer(const struct tracefs *tracefs, struct sched_tracepoint *skel)
+{
+	struct tt_freezer freezer = {0};
+
+	if (skel->rodata->kernel_stacks)
+		freezer_find(&freezer);
+	memcpy((void *)&skel->rodata->freezer, &freezer, sizeof(freezer));
+	if (!freezer.code[TT_FREEZER_SCHEDULE].size ||
+	    tracefs_event_id(tracefs, "cgroup/cgroup_freeze") < 0)
+		bpf_program__set_autoload(skel->progs.cgroup_freeze, false);
+}
+
 static int tracepoint_load(const struct rung_settings *settings, struct rung_objects *objects,
 			   char reason[RUNG_REASON_LEN])
 {
@@ -116,6 +130,7 @@ static int tracepoint_load(const struct rung_settings *settings, struct rung_obj
 	}
 	SKELETON_CHOOSE(skel, settings, objects);
 	calls = find_registers(skel);
+	choose_freezer(&tracefs, skel);
 	err = set_offsets(&tracefs, skel, objects->interrupts, reason);
 	if (err)
 		goto out;

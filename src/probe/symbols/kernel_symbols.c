@@ -25,6 +25,9 @@ struct search {
 	struct wanted *wanted; /* ascending addresses */
 	size_t n;
 	struct kernel_symbol *symbols;
+	/* The other way: */
+	const char *const *names;
+	struct kernel_code *code;
 	bool any_line, any_address;
 };
 
@@ -139,6 +142,31 @@ static void offer(struct search *search, const struct line *line)
 	text_sanitize(symbol->module, sizeof(symbol->module), line->module, line->module_length);
 }
 
+/* Also as the compiler renames one that it has changed; a ".cold" part is not the function. */
+static bool is_named(const struct line *line, const char *name)
+{
+	size_t length = strlen(name), rest = line->name_length - length;
+	const char *suffix = line->name + length;
+
+	if (line->name_length < length || memcmp(line->name, name, length))
+		return false;
+	return !rest || (rest > 6 && !memcmp(suffix, ".isra.", 6)) ||
+	       (rest > 11 && !memcmp(suffix, ".constprop.", 11));
+}
+
+/* The list is in the order of addresses: the next one above ends a function. */
+static void find_names(struct search *search, const struct line *line)
+{
+	for (size_t i = 0; i < search->n; i++) {
+		struct kernel_code *code = &search->code[i];
+
+		if (code->begin && !code->size && line->address > code->begin)
+			code->size = line->address - code->begin;
+		if (!code->begin && !line->module_length && is_named(line, search->names[i]))
+			code->begin = line->address;
+	}
+}
+
 static void take_line(struct search *search, const char *text, const char *end)
 {
 	struct line line = {0};
@@ -149,7 +177,11 @@ static void take_line(struct search *search, const char *text, const char *end)
 	if (!line.address)
 		return;
 	search->any_address = true;
-	if (is_function(&line))
+	if (!is_function(&line))
+		return;
+	if (search->names)
+		find_names(search, &line);
+	else
 		offer(search, &line);
 }
 
@@ -213,14 +245,19 @@ static void settle(struct search *search)
 	}
 }
 
-static int resolve_from(int fd, struct search *search)
+static int read_all(int fd, struct search *search)
 {
 	int err = read_symbols(search, fd);
 
 	if (!err && !search->any_line)
-		err = -EBADMSG;
-	else if (!err && !search->any_address)
-		err = -EACCES;
+		return -EBADMSG;
+	return !err && !search->any_address ? -EACCES : err;
+}
+
+static int resolve_from(int fd, struct search *search)
+{
+	int err = read_all(fd, search);
+
 	if (err)
 		for (size_t i = 0; i < search->n; i++)
 			search->wanted[i].start = 0;
@@ -252,5 +289,23 @@ int kernel_symbols_resolve(const char *path, const uint64_t *addresses, size_t n
 		err = -ENOMEM;
 	}
 	close(fd);
+	return err;
+}
+
+int kernel_symbols_find(const char *path, const char *const *names, size_t n,
+			struct kernel_code *code)
+{
+	struct search search = {.n = n, .names = names, .code = code};
+	int fd = open(path ? path : "/proc/kallsyms", O_RDONLY | O_CLOEXEC), err;
+
+	memset(code, 0, n * sizeof(*code));
+	if (fd < 0)
+		return -errno;
+	err = read_all(fd, &search);
+	close(fd);
+	for (size_t i = 0; i < n; i++) {
+		if (err || code[i].size > MAX_FUNCTION_BYTES)
+			code[i] = (struct kernel_code){0, 0};
+	}
 	return err;
 }

@@ -31,4 +31,13 @@ struct kernel_symbol {
 int kernel_symbols_resolve(const char *path, const uint64_t *addresses, size_t n,
 			   struct kernel_symbol *symbols);
 
+/* The code of a function: [begin, begin + size), to where the next one begins; size 0 = there is none. */
+struct kernel_code {
+	uint64_t begin, size;
+};
+
+/* Fill code[i] with the kernel's own function names[i]. Returns as kernel_symbols_resolve(), then all sizes 0. */
+int kernel_symbols_find(const char *path, const char *const *names, size_t n,
+			struct kernel_code *code);
+
 #endif
