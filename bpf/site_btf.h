@@ -127,9 +127,9 @@ static __always_inline void add_site(struct task_struct *p, struct tt_thread *t,
 
 static __always_inline void before_sleep(void *ctx, __u32 slot, enum tt_switch_out how)
 {
-	struct tt_thread *t = user_stacks && how == TT_OUT_SLEEP ? thread_at(slot) : 0;
+	struct tt_thread *t = thread_at(slot);
 
-	if (t)
+	if (t && user_stacks && (how == TT_OUT_SLEEP || how == TT_OUT_DISK))
 		take_own_stacks(ctx, t, false);
 }
 

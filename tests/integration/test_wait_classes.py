@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from harness import BPF_RUNGS, Load, Trace, edges_of, runq_ns
+from harness import BPF_RUNGS, Load, Trace, edges_of, runq_ns, trace_load
 
 SYNC = ("cond-take", "cond-give", "sem-take", "sem-give", "relay-a", "relay-b", "relay-c",
         "mutex-want", "mutex-hold", "pi-want", "pi-hold", "spin-want", "spin-hold", "rw-want",
@@ -17,6 +17,7 @@ IPC = ("pipe-in", "pipe-peer", "event-in", "event-peer", "unix-in", "unix-peer",
        "child-wait")
 DISK = ("direct-read", "cold-read", "cold-mmap", "sync-write", "loader", "consumer", "swap-in")
 GIL = ("gil-hold", "gil-want")
+FULL_ONLY = ("test_stacks_of_disk_waits_begin_in_user_space[raw]",)
 
 LOADS = {"waits-sync": SYNC, "waits-ipc": IPC, "waits-disk": DISK, "gil": GIL}
 THREADS = [pytest.param(load, name, id=name) for load, names in LOADS.items() for name in names]
@@ -205,6 +206,15 @@ def test_stacks_are_of_the_wait(shared, rung, name, function):
     least = 0.9 if rung == "btf" else 0.7
     assert sum(s["ns"] for s in right) > least * waits(result, name)[0]["off_ns"], stacks[:3]
     assert all(frame.endswith("_[k]") for s in right for frame in s["frames"])
+
+
+@pytest.mark.parametrize("rung", ("raw", *BPF_RUNGS))
+def test_stacks_of_disk_waits_begin_in_user_space(tmp_path, rung):
+    result = trace_load(tmp_path, rung, "waits_disk", "count=17", options=("--user-stacks",), nice=-20)
+    row, (wait,) = result.row("direct-read"), waits(result, "direct-read")
+    right = [s for s in result.report["stacks"] if s["tid"] == row["tid"] and s["class"] == "disk"
+             and s["frames"] and not s["frames"][0].endswith("_[k]") and "dio_rw" in "".join(s["frames"])]
+    assert sum(s["ns"] for s in right) > (0.9 if rung == "btf" else 0.7) * wait["off_ns"]
 
 
 def test_nearly_all_time_has_a_stack(shared, rung):
