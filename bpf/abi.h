@@ -36,6 +36,7 @@ enum tt_switch_out {
 	TT_OUT_DISK,
 	TT_OUT_STOPPED,
 	TT_OUT_DEAD,
+	TT_OUT_UNTOLD, /* runnable or frozen: a record of Linux 6.1 to 6.12 calls both running */
 };
 
 /* Run-queue delay histogram: bucket 0 is < 512 ns, bucket i holds [256 << i, 512 << i), last open. */
@@ -49,7 +50,8 @@ enum tt_switch_out {
 #define TT_FLAG_EXECED	 0x10u /* exec seen; the name changed */
 #define TT_FLAG_SUCCEEDS 0x20u /* continues a RENAMED record */
 #define TT_FLAG_LOST	 0x40u /* events may be missing since t_last: what it did since is unknown */
-#define TT_FLAG_OUTLIVED 0x80u /* seen after the window: what it held was right to the end */
+#define TT_FLAG_OUTLIVED 0x80u	 /* seen after the window: what it held was right to the end */
+#define TT_FLAG_UNTOLD	 0x1000u /* went out as TT_OUT_UNTOLD */
 
 /* In the flags too: how many sleeps are walked before they are judged short again. */
 #define TT_LONG_SHIFT 8

@@ -34,6 +34,11 @@ enum tt_freezer_function {
 
 struct tt_freezer {
 	struct tt_code code[TT_FREEZER_FUNCTIONS];
+	/*
+	 * The v1 freezer's own task state (6.1, f5d39b020809) is in no record until 6.13 shows it as D
+	 * (f718faf3940e): a thread in it goes out as one that is running.
+	 */
+	__u32 untold;
 };
 
 /* After a cgroup began to freeze its threads get there within so long; most of them at once. */

@@ -90,7 +90,7 @@ static __always_inline void hold_switch(__u32 prev_slot, __u32 next_slot, enum t
 		keep_holder(next_slot, run ? run->tid : prev_tid, run ? run->comm : prev_comm,
 			    in->delay_ns);
 	}
-	t = how == TT_OUT_RUNNABLE ? thread_at(prev_slot) : 0;
+	t = tt_is_queued(how) ? thread_at(prev_slot) : 0;
 	if (t)
 		enter_queue(t, id, in->now_ns);
 }

@@ -19,6 +19,12 @@
 #define PF_FROZEN	     0x00010000
 #define JOBCTL_TRAP_FREEZE   (1UL << 23) /* cgroup v2 freezer sleeps in state S */
 
+/* linux/sched/prio.h, uapi/linux/sched.h */
+#define MAX_RT_PRIO  100
+#define SCHED_NORMAL 0
+#define SCHED_BATCH  3
+#define SCHED_IDLE   5
+
 static __always_inline __u32 task_state(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->__state))
@@ -57,9 +63,18 @@ static __always_inline enum tt_switch_out how_out(struct task_struct *task)
 	return TT_OUT_SLEEP;
 }
 
-/* The slice under way or just ended: set_next_entity() starts it, the dequeue closes it. */
+/*
+ * The slice under way or just ended: set_next_entity() starts it, the dequeue closes it. Only in the
+ * fair class: of others prev_sum_exec_runtime stands still, and the difference is all since they left it.
+ */
 static __always_inline __u64 slice_ns(struct task_struct *task)
 {
+	__u32 policy = TT_READ(task, policy);
+
+	/* The priority is what counts now: a lock may have lent it. */
+	if (TT_READ(task, prio) < MAX_RT_PRIO ||
+	    (policy != SCHED_NORMAL && policy != SCHED_BATCH && policy != SCHED_IDLE))
+		return TT_RAN_NOT_TOLD;
 	return TT_READ(task, se.sum_exec_runtime) - TT_READ(task, se.prev_sum_exec_runtime);
 }
 

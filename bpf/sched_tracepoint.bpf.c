@@ -79,8 +79,12 @@ static __always_inline __u32 ctx_u32(const void *ctx, __u32 offset)
 #define REPORT_STOPPED	 0x0c /* T, t */
 #define REPORT_DEAD	 0x30 /* X, Z */
 
+const volatile struct tt_freezer freezer;
+
 static __always_inline enum tt_switch_out how_out(__u32 prev_state)
 {
+	if (!prev_state && freezer.untold)
+		return TT_OUT_UNTOLD;
 	if (!(prev_state & REPORT_STATES) || prev_state & REPORT_PREEMPTED)
 		return TT_OUT_RUNNABLE;
 	if (prev_state & REPORT_DEAD)
@@ -95,8 +99,6 @@ static struct {
 	__u64 ns;
 	__u64 pad[7];
 } cpu_free[TT_MAX_CPUS];
-
-const volatile struct tt_freezer freezer;
 
 /* Set when a cgroup begins to freeze: until then every sleep is walked. */
 static __u64 freezing_ns;

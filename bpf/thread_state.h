@@ -77,10 +77,16 @@ static __always_inline __u64 tt_charge(struct tt_thread *t, __u64 now, __u64 beg
 	return d;
 }
 
+static __always_inline bool tt_is_queued(enum tt_switch_out how)
+{
+	return how == TT_OUT_RUNNABLE || how == TT_OUT_UNTOLD;
+}
+
 static __always_inline __u32 tt_bucket_after(enum tt_switch_out how)
 {
 	switch (how) {
 	case TT_OUT_RUNNABLE:
+	case TT_OUT_UNTOLD:
 		return TT_RUNQ_PREEMPT;
 	case TT_OUT_DISK:
 		return TT_OFF_DISK;
@@ -95,6 +101,17 @@ static __always_inline __u32 tt_bucket_after(enum tt_switch_out how)
 
 /* How long the task going out has run since it came in; exact from the kernel's own counter. */
 #define TT_RAN_UNKNOWN (~0ULL)
+/* The same of one that is known to be on no CPU. */
+#define TT_RAN_NOT_TOLD (TT_RAN_UNKNOWN - 1)
+
+/*
+ * The slice lies in the interval held, or the kernel's counter was of something else. The clocks of
+ * both may differ by what one is slewed.
+ */
+static __always_inline bool tt_fits(__u64 ran_ns, __u64 held_ns)
+{
+	return ran_ns <= held_ns || ran_ns - held_ns <= held_ns >> 10;
+}
 
 /*
  * Close the interval held in two parts: `first` up to `mid`, `second` from there to now. For a
@@ -120,8 +137,10 @@ static __always_inline void tt_split(struct tt_thread *t, __u64 now, __u64 begin
 static __always_inline void tt_missed_switch_in(struct tt_thread *t, __u64 now, __u64 begin,
 						__u64 ran_ns, __u64 cpu_free_ns, __u32 next)
 {
+	__u64 last = t->t_last_ns ? t->t_last_ns : begin;
+
 	t->gap_switch_out++;
-	if (ran_ns != TT_RAN_UNKNOWN)
+	if (tt_fits(ran_ns, now > last ? now - last : 0))
 		tt_split(t, now, begin, ran_ns < now ? now - ran_ns : 0, t->bucket, TT_ONCPU, next);
 	else
 		tt_split(t, now, begin, cpu_free_ns, t->bucket, TT_UNKNOWN, next);
@@ -134,10 +153,11 @@ static __always_inline void tt_switch_out(struct tt_thread *t, __u64 now, __u64 
 
 	if (t->bucket == TT_DEAD)
 		return;
-	if (how == TT_OUT_RUNNABLE)
+	if (tt_is_queued(how))
 		t->switches_involuntary++;
 	else
 		t->switches_voluntary++;
+	t->flags = how == TT_OUT_UNTOLD ? t->flags | TT_FLAG_UNTOLD : t->flags & ~TT_FLAG_UNTOLD;
 	/* No event since begin, and it leaves a CPU: it ran throughout. */
 	if (t->bucket == TT_ONCPU || (t->bucket == TT_UNKNOWN && !t->t_last_ns))
 		tt_charge(t, now, begin, TT_ONCPU, next);
@@ -237,7 +257,8 @@ static __always_inline __u32 tt_commit_wake(struct tt_thread *t, __u64 now, __u3
 /*
  * `ran_ns` is the length of the thread's last slice when the rung knows that it is on no CPU now,
  * else TT_RAN_UNKNOWN. A wakeup of a thread held as running is spurious unless that is known: then
- * its switch-out was missed, and it ran for ran_ns and slept since.
+ * its switch-out was missed, and it ran for ran_ns and slept since; when its length is not known, or
+ * cannot be, neither is what it did since.
  */
 static __always_inline struct tt_wake tt_wakeup(struct tt_thread *t, __u64 now, __u64 begin,
 						__u64 ran_ns)
@@ -252,10 +273,20 @@ static __always_inline struct tt_wake tt_wakeup(struct tt_thread *t, __u64 now, 
 	if (held == TT_ONCPU && ran_ns != TT_RAN_UNKNOWN) {
 		t->gap_switch_in++;
 		wake.waker = tt_commit_wake(t, now, pend);
+		if (!tt_fits(ran_ns, now > last ? now - last : 0)) {
+			tt_charge(t, now, begin, TT_UNKNOWN, TT_RUNQ_WAKE);
+			return wake;
+		}
 		tt_split(t, now, begin, last + ran_ns, TT_ONCPU, TT_OFF_OTHER, TT_RUNQ_WAKE);
 		wake.slept_ns = now > last + ran_ns ? now - last - ran_ns : 0;
 		wake.bucket = TT_OFF_OTHER;
 		return wake;
+	}
+	/* Nothing wakes a thread that is queued as running: this one was not. */
+	if (held == TT_RUNQ_PREEMPT && t->flags & TT_FLAG_UNTOLD) {
+		t->switches_involuntary--;
+		t->switches_voluntary++;
+		held = TT_STOPPED;
 	}
 	if (held >= TT_ONCPU && held <= TT_RUNQ_PREEMPT) {
 		t->spurious_wakes++;
@@ -406,7 +437,7 @@ static __always_inline void tt_succeed(struct tt_thread *t, __u32 tid, __u32 tgi
 		t->t_death_ns = now;
 	t->flags = TT_FLAG_SUCCEEDS;
 	t->bucket = tt_bucket_after(how);
-	if (how == TT_OUT_RUNNABLE)
+	if (tt_is_queued(how))
 		t->switches_involuntary = 1;
 	else
 		t->switches_voluntary = 1;

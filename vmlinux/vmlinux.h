@@ -65,6 +65,8 @@ struct task_struct {
 	unsigned long jobctl;
 	void *stack;
 	unsigned in_iowait : 1;
+	int prio;
+	unsigned int policy;
 	int wake_cpu; /* where it is queued: __set_task_cpu() keeps both equal */
 	int pid;
 	int tgid;

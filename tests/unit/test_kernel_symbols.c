@@ -89,6 +89,33 @@ static void test_functions_of_kernel_and_modules(void **state)
 	check(0xffffffc000800004, "nvmap_ioctl", "nvmap");
 }
 
+static void test_code_of_named_functions(void **state)
+{
+	static const char *const names[] = {"schedule",	   "__pi_do_one_initcall",
+					    "nvmap_ioctl", "futex_wait",
+					    "_etext",	   "get_signal"};
+	struct kernel_code code[6];
+
+	(void)state;
+	put("ffffffc00800f000 t get_signal.cold\n"
+	    "ffffffc00800f100 T get_signal.isra.0\n");
+	assert_int_equal(kernel_symbols_find(path, names, 6, code), 0);
+	assert_int_equal(code[5].begin, 0xffffffc00800f100);
+	assert_int_equal(code[5].size, 0); /* where it ends is not known */
+	put(kernel);
+	assert_int_equal(kernel_symbols_find(path, names, 6, code), 0);
+	assert_int_equal(code[0].begin, 0xffffffc008010800);
+	assert_int_equal(code[0].size, 0x200);
+	assert_int_equal(code[1].begin, 0xffffffc008010000);
+	assert_int_equal(code[1].size, 0x200);
+	for (int i = 2; i < 6; i++) /* a module's, none, no end, none */
+		assert_int_equal(code[i].size, 0);
+	put("0000000000000000 T schedule\n0000000000000000 T _etext\n");
+	assert_int_equal(kernel_symbols_find(path, names, 6, code), -EACCES);
+	assert_int_equal(code[0].size, 0);
+	assert_int_equal(kernel_symbols_find("/none", names, 6, code), -ENOENT);
+}
+
 static void test_data_never_names_a_frame(void **state)
 {
 	(void)state;
@@ -226,6 +253,7 @@ static void test_this_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_code_of_named_functions),
 		cmocka_unit_test(test_functions_of_kernel_and_modules),
 		cmocka_unit_test(test_data_never_names_a_frame),
 		cmocka_unit_test(test_addresses_outside),

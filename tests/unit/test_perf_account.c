@@ -15,12 +15,14 @@
 #define TID   500
 #define OTHER 501
 
-static const struct tt_freezer freezer = {.code = {
-						[TT_FREEZER_V2] = {0x1000, 0x100},
-						[TT_FREEZER_SIGNAL] = {0x2000, 0x100},
-						[TT_FREEZER_V1] = {0x3000, 0x100},
-						[TT_FREEZER_SCHEDULE] = {0x4000, 0x100},
-					}};
+/* As of Linux 6.8. */
+static const struct tt_freezer freezer = {
+	.code = {[TT_FREEZER_V2] = {0x1000, 0x100},
+		 [TT_FREEZER_SIGNAL] = {0x2000, 0x100},
+		 [TT_FREEZER_V1] = {0x3000, 0x100},
+		 [TT_FREEZER_SCHEDULE] = {0x4000, 0x100}},
+	.untold = 1,
+};
 static struct records *records;
 
 static int set_up(void **state)
@@ -395,6 +397,73 @@ static void test_stack_belongs_to_the_switch_of_the_same_moment(void **state)
 	assert_non_null(hash_table_find(records->stacks, &t->site_kernel_stack));
 }
 
+static void sleep_with_stack(struct tt_thread *t, __u64 now, const __u64 *frames, __u32 state)
+{
+	struct trace_event stack = {
+		.time_ns = now, .kind = EVENT_STACK, .tid = t->tid, .frames = frames, .nframes = 4};
+
+	perf_account_event(&stack);
+	swap(now, 0, t->tid, state, 0);
+}
+
+static void test_frozen_by_its_stack(void **state)
+{
+	static const struct {
+		__u64 frames[4];
+		bool frozen;
+	} cases[] = {
+		{{0x9000, 0x4020, 0x1020, 0x2020}, true},
+		{{0x9000, 0x4020, 0x2020, 0x9000}, true}, /* inlined into get_signal() */
+		{{0x4020, 0x3020, 0x9000, 0x9000}, true},
+		{{0x4100, 0x3100, 0x9000, 0x9000}, true},  /* the last instructions are the calls */
+		{{0x4000, 0x3020, 0x9000, 0x9000}, false}, /* the next function's first: no call */
+		{{0x4020, 0x9000, 0x2020, 0x9000}, false}, /* ends, and waits for another */
+		{{0x4020, 0x9000, 0x9000, 0x9000}, false},
+	};
+	struct tt_thread *t = seed(TID);
+	__u64 now = BEGIN, stopped = 0, slept = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		sleep_with_stack(t, now + 100, cases[i].frames, 1 + i % 2);
+		waking(now + 800, 0, OTHER, TID, 0);
+		wakeup(now + 800, 0, TID);
+		swap(now + 1000, 0, 0, 0, TID);
+		*(cases[i].frozen ? &stopped : &slept) += 700;
+		now += 1000;
+		assert_int_equal(t->ns[TT_STOPPED], stopped);
+		assert_int_equal(t->ns[TT_OFF_OTHER], slept);
+	}
+}
+
+/* As that of a preempted one, but for the wakeup. */
+static void test_frozen_in_a_state_that_no_record_tells(void **state)
+{
+	struct tt_thread *t = seed(TID);
+
+	(void)state;
+	swap(2000, 0, TID, 0, 0);
+	swap(3000, 0, 0, 0, TID);
+	assert_int_equal(t->ns[TT_RUNQ_PREEMPT], 1000);
+	swap(4000, 0, TID, 0, 0);
+	waking(9000, 0, OTHER, TID, 0);
+	wakeup(9000, 0, TID);
+	swap(9500, 0, 0, 0, TID);
+	assert_int_equal(t->ns[TT_STOPPED], 5000);
+	assert_int_equal(t->ns[TT_RUNQ_PREEMPT], 1000);
+	assert_int_equal(t->ns[TT_RUNQ_WAKE], 500);
+	assert_int_equal(t->spurious_wakes, 0);
+	assert_int_equal(t->switches_voluntary, 1);
+	assert_int_equal(t->switches_involuntary, 1);
+	/* "R+": preempted as it went to sleep, and woken before it could */
+	swap(10000, 0, TID, 0x100, 0);
+	wakeup(10500, 0, TID);
+	swap(11000, 0, 0, 0, TID);
+	assert_int_equal(t->ns[TT_STOPPED], 5000);
+	assert_int_equal(t->ns[TT_RUNQ_PREEMPT], 2000);
+	assert_int_equal(t->spurious_wakes, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -417,6 +486,8 @@ int main(void)
 		TEST(test_birth_in_a_loss_keeps_the_identity),
 		TEST(test_dead_state_of_before_4_14),
 		TEST(test_stack_belongs_to_the_switch_of_the_same_moment),
+		TEST(test_frozen_by_its_stack),
+		TEST(test_frozen_in_a_state_that_no_record_tells),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,10 +125,12 @@ static void a_missed_switch_in_is_split(void **state)
 		{1, NEVER, 399, 101, 0},
 		{399, NEVER, 1, 499, 0},
 		{400, NEVER, 0, 500, 0},
-		{401, NEVER, 0, 500, 0},
-		{BEGIN + 500, NEVER, 0, 500, 0},
-		{BEGIN + 501, NEVER, 0, 500, 0},
-		{TT_RAN_UNKNOWN - 1, NEVER, 0, 500, 0},
+		/* longer than the time in which it began: not of this slice */
+		{401, NEVER, 0, 100, 400},
+		{BEGIN + 500, NEVER, 0, 100, 400},
+		{BEGIN + 501, BEGIN + 300, 200, 100, 200},
+		{TT_RAN_NOT_TOLD, NEVER, 0, 100, 400},
+		{TT_RAN_NOT_TOLD, BEGIN + 300, 200, 100, 200},
 		{TT_RAN_UNKNOWN, NEVER, 0, 100, 400},
 		{TT_RAN_UNKNOWN, BEGIN + 50, 0, 100, 400},
 		{TT_RAN_UNKNOWN, BEGIN + 100, 0, 100, 400},
@@ -160,10 +162,12 @@ static void a_missed_switch_in_is_split(void **state)
 static void a_missed_switch_out_is_split(void **state)
 {
 	static const struct {
-		__u64 ran_ns, oncpu, off;
+		__u64 ran_ns, oncpu, off, unknown;
 	} cases[] = {
-		{0, 0, 400},   {1, 1, 399},   {150, 150, 250},	    {399, 399, 1},
-		{400, 400, 0}, {401, 400, 0}, {1ULL << 40, 400, 0},
+		{0, 0, 400, 0},		 {1, 1, 399, 0},
+		{150, 150, 250, 0},	 {399, 399, 1, 0},
+		{400, 400, 0, 0},	 {401, 0, 0, 400},
+		{1ULL << 40, 0, 0, 400}, {TT_RAN_NOT_TOLD, 0, 0, 400},
 	};
 
 	(void)state;
@@ -174,6 +178,9 @@ static void a_missed_switch_out_is_split(void **state)
 		tt_wakeup(&t, BEGIN + 500, BEGIN, cases[i].ran_ns);
 		assert_int_equal(t.ns[TT_ONCPU], cases[i].oncpu);
 		assert_int_equal(t.ns[TT_OFF_OTHER], cases[i].off);
+		/* and what it did before it came in */
+		assert_int_equal(t.ns[TT_RUNQ_PREEMPT], 100);
+		assert_int_equal(t.ns[TT_UNKNOWN], cases[i].unknown);
 		assert_int_equal(sum_of(t.ns), 500);
 		assert_int_equal(t.bucket, TT_RUNQ_WAKE);
 		assert_int_equal(t.t_last_ns, BEGIN + 500);
@@ -181,6 +188,17 @@ static void a_missed_switch_out_is_split(void **state)
 		assert_int_equal(t.spurious_wakes, 0);
 		assert_int_equal(t.wakes, 1);
 	}
+}
+
+/* A clock that is slewed makes 1024 us of 1025, and no more. */
+static void clocks_may_differ_a_little(void **state)
+{
+	(void)state;
+	assert_true(tt_fits(1025000, 1024000));
+	assert_false(tt_fits(1025001, 1024000));
+	assert_true(tt_fits(0, 0));
+	assert_false(tt_fits(1, 0));
+	assert_false(tt_fits(TT_RAN_UNKNOWN, TT_RAN_UNKNOWN >> 1));
 }
 
 /* What is lost, as 1 in n; 0 = never. */
@@ -368,12 +386,14 @@ static void a_lost_wakeup_leaves_on_cpu_time_exact(void **state)
 /* Any event at any time with any numbers. */
 static void throw_event(struct tt_thread *t, __u64 now)
 {
+	static const enum tt_switch_out ways[] = {TT_OUT_RUNNABLE, TT_OUT_SLEEP, TT_OUT_DISK,
+						  TT_OUT_STOPPED, TT_OUT_UNTOLD};
 	__u64 ran = one_in(2) ? TT_RAN_UNKNOWN : random_u64() >> (random_u64() % 64);
 	__u64 free_ns = one_in(2) ? now - random_length() : random_u64();
 
 	switch (random_u64() % 16) {
 	case 0 ... 4:
-		tt_switch_out(t, now, BEGIN, (enum tt_switch_out)(random_u64() % 4), ran, free_ns);
+		tt_switch_out(t, now, BEGIN, ways[random_u64() % 5], ran, free_ns);
 		break;
 	case 5 ... 8:
 		tt_switch_in(t, now, BEGIN);
@@ -438,6 +458,7 @@ int main(void)
 		cmocka_unit_test(log2_of_powers_and_their_neighbours),
 		cmocka_unit_test(delays_fall_into_their_buckets),
 		cmocka_unit_test(a_missed_switch_in_is_split),
+		cmocka_unit_test(clocks_may_differ_a_little),
 		cmocka_unit_test(a_missed_switch_out_is_split),
 		cmocka_unit_test(every_event_seen_gives_the_true_sums),
 		cmocka_unit_test(lost_switches_are_repaired_from_the_slice),

@@ -17,9 +17,9 @@
 
 #include "probe/rungs/type_data.h"
 
-static const char *const task_fields[] = {"flags",  "on_cpu", "on_rq",	   "se",
-					  "jobctl", "stack",  "in_iowait", "wake_cpu",
-					  "pid",    "tgid",   "comm"};
+static const char *const task_fields[] = {"flags", "on_cpu",	"on_rq",    "se",   "jobctl",
+					  "stack", "in_iowait", "wake_cpu", "prio", "policy",
+					  "pid",   "tgid",	"comm"};
 #if defined(__aarch64__)
 static const char *const reg_fields[] = {"regs", "orig_x0", "syscallno"};
 #else

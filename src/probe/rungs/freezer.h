@@ -7,7 +7,10 @@
 
 #include "frozen.h"
 
-/* Takes a pass over /proc/kallsyms. Where that hides its addresses all sizes are 0. */
-void freezer_find(struct tt_freezer *freezer);
+/*
+ * With `stacks` it takes a pass over /proc/kallsyms; without, and where that hides its addresses, all
+ * sizes are 0.
+ */
+void freezer_find(struct tt_freezer *freezer, bool stacks);
 
 #endif

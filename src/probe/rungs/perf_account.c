@@ -141,6 +141,8 @@ bool perf_account_has_lost(void)
 
 static enum tt_switch_out how_out(const struct tt_thread *t, __u32 state)
 {
+	if (!state && freezer.untold)
+		return TT_OUT_UNTOLD;
 	if (!(state & REPORT_STATES) || state & REPORT_PREEMPTED)
 		return TT_OUT_RUNNABLE;
 	if (state & REPORT_DEAD || (state & REPORT_PARKED && t && t->flags & TT_FLAG_EXITING))

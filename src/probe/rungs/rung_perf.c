@@ -137,7 +137,7 @@ static int perf_load(const struct rung_settings *settings, struct rung_objects *
 		     char reason[RUNG_REASON_LEN])
 {
 	struct perf_rung *rung = calloc(1, sizeof(*rung));
-	struct tt_freezer freezer = {0};
+	struct tt_freezer freezer;
 	const char *what = "";
 	int err;
 
@@ -167,8 +167,7 @@ static int perf_load(const struct rung_settings *settings, struct rung_objects *
 		explain_open(err, what, reason);
 		return err;
 	}
-	if (settings->kernel_stacks)
-		freezer_find(&freezer);
+	freezer_find(&freezer, settings->kernel_stacks);
 	perf_account_start(settings->records, settings->follow_children, &freezer);
 	objects->window = perf_account_window();
 	objects->losses = perf_account_losses();

@@ -100,10 +100,9 @@ static bool find_registers(struct sched_tracepoint *skel)
 /* The stack tells a frozen thread; of those that are not walked otherwise, once a cgroup's event came. */
 static void choose_freezer(const struct tracefs *tracefs, struct sched_tracepoint *skel)
 {
-	struct tt_freezer freezer = {0};
+	struct tt_freezer freezer;
 
-	if (skel->rodata->kernel_stacks)
-		freezer_find(&freezer);
+	freezer_find(&freezer, skel->rodata->kernel_stacks);
 	memcpy((void *)&skel->rodata->freezer, &freezer, sizeof(freezer));
 	if (!freezer.code[TT_FREEZER_SCHEDULE].size ||
 	    tracefs_event_id(tracefs, "cgroup/cgroup_freeze") < 0)

@@ -34,6 +34,8 @@ static const struct wanted {
 	{"task_struct", "jobctl", false},
 	{"task_struct", "stack", false},
 	{"task_struct", "in_iowait", false},
+	{"task_struct", "prio", false},
+	{"task_struct", "policy", false},
 	{"task_struct", "wake_cpu", false},
 	{"task_struct", "pid", false},
 	{"task_struct", "tgid", false},
