@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cpu_list.h"
+#include "probe/event_clock.h"
 
 #define CPUS "/sys/devices/system/cpu/"
 
@@ -27,8 +28,14 @@ static int attach_one(struct cpu_events *events, int cpu)
 		close(fd);
 		return err;
 	}
-	events->links[cpu] = link;
+	events->of[cpu] = (struct cpu_event){.link = link, .fd = fd};
 	return 0;
+}
+
+static void detach_one(struct cpu_event *event)
+{
+	bpf_link__destroy(event->link);
+	*event = (struct cpu_event){0};
 }
 
 /* Numbers may have gaps, so the highest counts. */
@@ -73,14 +80,15 @@ int cpu_events_attach(struct cpu_events *events, const struct perf_event_attr *a
 	bool any = false;
 
 	*events = (struct cpu_events){.attr = *attr, .program = program};
+	events->attr.read_format = EVENT_CLOCK_FORMAT;
 	if (!err)
-		events->links = calloc(cpus, sizeof(struct bpf_link *));
-	if (!err && !events->links)
+		events->of = calloc(cpus, sizeof(*events->of));
+	if (!err && !events->of)
 		err = -ENOMEM;
 	events->ncpus = err ? 0 : cpus;
 	for (int cpu = 0; cpu < events->ncpus && !err; cpu++) {
 		err = attach_one(events, cpu);
-		any |= events->links[cpu] != NULL;
+		any |= events->of[cpu].link != NULL;
 	}
 	if (!err && !any)
 		err = -ENODEV;
@@ -99,14 +107,14 @@ int cpu_events_follow(struct cpu_events *events)
 	if (!cpu_list_read(CPUS "online", online, CPU_EVENTS_MAX))
 		return 0;
 	for (int cpu = 0; cpu < events->ncpus && cpu < CPU_EVENTS_MAX; cpu++) {
+		struct cpu_event *event = &events->of[cpu];
 		int one = 0;
 
-		if (online[cpu] && !events->links[cpu]) {
+		if (event->link &&
+		    !(online[cpu] && event_clock_runs(event->fd, &event->enabled_ns)))
+			detach_one(event);
+		if (online[cpu] && !event->link)
 			one = attach_one(events, cpu);
-		} else if (!online[cpu] && events->links[cpu]) {
-			bpf_link__destroy(events->links[cpu]);
-			events->links[cpu] = NULL;
-		}
 		err = one ? one : err;
 	}
 	return err;
@@ -115,7 +123,7 @@ int cpu_events_follow(struct cpu_events *events)
 void cpu_events_detach(struct cpu_events *events)
 {
 	for (int cpu = 0; cpu < events->ncpus; cpu++)
-		bpf_link__destroy(events->links[cpu]);
-	free(events->links);
+		detach_one(&events->of[cpu]);
+	free(events->of);
 	*events = (struct cpu_events){0};
 }

@@ -6,10 +6,17 @@
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 #include <stddef.h>
+#include <stdint.h>
+
+struct cpu_event {
+	struct bpf_link *link; /* NULL: none */
+	int fd;		       /* the link's */
+	uint64_t enabled_ns;   /* see event_clock.h */
+};
 
 /* Zeroed: attached nowhere. */
 struct cpu_events {
-	struct bpf_link **links; /* by CPU; NULL where there is none */
+	struct cpu_event *of; /* by CPU */
 	int ncpus;
 	struct perf_event_attr attr;
 	const struct bpf_program *program;
@@ -26,8 +33,8 @@ int cpu_events_attach(struct cpu_events *events, const struct perf_event_attr *a
 		      const struct bpf_program *program, char reason[CPU_EVENTS_REASON_LEN]);
 
 /*
- * Attaches to CPUs that came online since, and lets go of those that went: an event does not live again
- * with its CPU. What a CPU does before it is found online is not seen. Returns 0, or -errno of the
+ * Attaches to CPUs that came online since, and lets go of those that went, also when they are back: an
+ * event does not live again with its CPU. What a CPU does before it is found online is not seen. Returns 0, or -errno of the
  * last CPU that failed; it is tried again the next time.
  */
 int cpu_events_follow(struct cpu_events *events);

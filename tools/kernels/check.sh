@@ -20,7 +20,7 @@ columns=(stock=stock doctor=doctor verifier-btf=verif/b verifier-raw=verif/r ver
 	faults=faults cuda=cuda demo=demo demo-lock=d/lock
 	demo-input=d/in demo-io=d/io live=live beside=beside attach-20-btf=att20/b attach-20-raw=att20/r attach-20-tracepoint=att20/t
 	memlock-refused=memlock cpus=cpus plug=plug plug-tracepoint=plug/t plug-rings=plug/p return=return
-	return-tracepoint=ret/t return-rings=ret/p return-faults=ret/f return-faults-tracepoint=ret/ft memory=mem
+	return-tracepoint=ret/t return-rings=ret/p blink=blink blink-tracepoint=bln/t blink-rings=bln/p return-faults=ret/f return-faults-tracepoint=ret/ft memory=mem
 	memory-tracepoint=mem/t memory-rings=mem/p kernel-log=klog)
 passed=0 failed=0 skipped=0
 rows=() failures=() skips=()

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "probe/event_clock.h"
+
 #define STACKS_RING_BYTES (128u << 10)
 
 static int open_event(struct perf_event_attr *attr, int cpu)
@@ -31,6 +33,7 @@ static int open_tracepoint(int id, int cpu, size_t ring_bytes)
 		.config = id,
 		.sample_period = 1,
 		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_RAW,
+		.read_format = EVENT_CLOCK_FORMAT,
 		.wakeup_watermark = ring_bytes / 4,
 	};
 

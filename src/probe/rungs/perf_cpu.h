@@ -18,7 +18,8 @@ struct perf_buffer {
 
 struct perf_cpu {
 	int cpu;
-	bool gone;	      /* it is offline: see perf_cpus.h */
+	bool gone;	      /* it writes no more: see perf_cpus.h */
+	uint64_t enabled_ns;  /* that of EVENT_SWITCH: see event_clock.h */
 	int fds[EVENT_KINDS]; /* -1 = not open; that of EVENT_SWITCH has the ring */
 	struct perf_buffer events;
 	int stacks_fd;	    /* has the ring of callchains; -1 = none */

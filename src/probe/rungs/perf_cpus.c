@@ -7,13 +7,14 @@
 
 #include "base/cpu_list.h"
 #include "base/msg.h"
+#include "probe/event_clock.h"
 
 #define ONLINE "/sys/devices/system/cpu/online"
 
 static bool is_open(const struct perf_cpus *cpus, int number)
 {
 	for (int i = 0; i < cpus->n; i++) {
-		if (cpus->open[i]->cpu == number)
+		if (cpus->open[i]->cpu == number && !cpus->open[i]->gone)
 			return true;
 	}
 	return false;
@@ -77,6 +78,21 @@ int perf_cpus_open(struct perf_cpus *cpus, const char **what)
 	return err || cpus->n ? err : -ENODEV;
 }
 
+/* Those that went since the look before. Returns whether any did. What it did last may still be to be read. */
+static bool find_gone(struct perf_cpus *cpus, const bool listed[TT_MAX_CPUS])
+{
+	bool any = false;
+
+	for (int i = 0; i < cpus->n; i++) {
+		struct perf_cpu *cpu = cpus->open[i];
+
+		cpu->gone = !listed[cpu->cpu] ||
+			    !event_clock_runs(cpu->fds[EVENT_SWITCH], &cpu->enabled_ns);
+		any |= cpu->gone;
+	}
+	return any;
+}
+
 /* The kernel writes no more into the rings of a CPU that went, also when it is back. */
 static void close_gone(struct perf_cpus *cpus)
 {
@@ -101,10 +117,8 @@ bool perf_cpus_follow(struct perf_cpus *cpus, int *first)
 		return false;
 	close_gone(cpus);
 	*first = cpus->n;
-	/* What it did last may still be to be read. */
-	for (int i = 0; i < cpus->n; i++)
-		cpus->open[i]->gone = !listed[cpus->open[i]->cpu];
-	if (cpus->n == before && !memcmp(cpus->listed, listed, sizeof(listed)))
+	if (!find_gone(cpus, listed) && cpus->n == before &&
+	    !memcmp(cpus->listed, listed, sizeof(listed)))
 		return false;
 	memcpy(cpus->listed, listed, sizeof(listed));
 	err = open_listed(cpus, &what);

@@ -10,13 +10,13 @@
 
 struct perf_cpus {
 	struct perf_cpu_settings settings;
-	struct perf_cpu *open[TT_MAX_CPUS];
+	struct perf_cpu *open[2 * TT_MAX_CPUS]; /* of one that went and is back the old one, too */
 	int n;
 	bool listed[TT_MAX_CPUS]; /* online when last looked at */
 	/* The rings of those that are open; of each that of its events is polled. */
-	struct event_source *sources[2 * TT_MAX_CPUS];
+	struct event_source *sources[4 * TT_MAX_CPUS];
 	int nsources;
-	struct pollfd polls[1 + TT_MAX_CPUS]; /* the first is the caller's */
+	struct pollfd polls[1 + 2 * TT_MAX_CPUS]; /* the first is the caller's */
 };
 
 /*
@@ -26,8 +26,8 @@ struct perf_cpus {
 int perf_cpus_open(struct perf_cpus *cpus, const char **what);
 
 /*
- * Opens those that came online, as [first, cpus->n), and closes those that went. Their rings must be
- * read up to a moment after the call before. True when anything has changed.
+ * Opens those that came online, as [first, cpus->n), and closes those that went, also when they are back.
+ * Their rings must be read up to a moment after the call before. True when anything has changed.
  */
 bool perf_cpus_follow(struct perf_cpus *cpus, int *first);
 
