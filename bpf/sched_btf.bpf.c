@@ -7,6 +7,7 @@
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#define TT_TELLS_FROZEN 1
 #include "task_read.h"
 #include "holding.h"
 #include "site_btf.h"
@@ -69,13 +70,14 @@ static __always_inline enum tt_switch_out how_out(struct task_struct *task)
  */
 static __always_inline __u64 slice_ns(struct task_struct *task)
 {
-	__u32 policy = TT_READ(task, policy);
-
+	__u32 fair = 1u << SCHED_NORMAL | 1u << SCHED_BATCH | 1u << SCHED_IDLE;
 	/* The priority is what counts now: a lock may have lent it. */
-	if (TT_READ(task, prio) < MAX_RT_PRIO ||
-	    (policy != SCHED_NORMAL && policy != SCHED_BATCH && policy != SCHED_IDLE))
-		return TT_RAN_NOT_TOLD;
-	return TT_READ(task, se.sum_exec_runtime) - TT_READ(task, se.prev_sum_exec_runtime);
+	__u32 lent = (__u32)(TT_READ(task, prio) - MAX_RT_PRIO) >> 31;
+	/* Without branches, of each of which the verifier would follow both ways to the end. */
+	__u64 other = ((~fair >> (TT_READ(task, policy) & 31)) | lent) & 1;
+	__u64 ns = TT_READ(task, se.sum_exec_runtime) - TT_READ(task, se.prev_sum_exec_runtime);
+
+	return ns | (other * TT_RAN_NOT_TOLD);
 }
 
 /* Of use only where the switch-in was not seen; reading it is dear on rung raw. */

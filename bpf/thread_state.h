@@ -49,6 +49,11 @@ static __always_inline __u32 tt_hist_index(__u64 ns)
 	return i < TT_HIST_BUCKETS ? i : TT_HIST_BUCKETS - 1;
 }
 
+/* Set by a rung that reads the task's own state: nothing goes out as TT_OUT_UNTOLD. */
+#ifndef TT_TELLS_FROZEN
+#define TT_TELLS_FROZEN 0
+#endif
+
 /* Whoever includes this may keep each interval. */
 #ifndef TT_KEEP_SLICE
 #define TT_KEEP_SLICE(t, start, length, held, now_held)
@@ -101,8 +106,8 @@ static __always_inline __u32 tt_bucket_after(enum tt_switch_out how)
 
 /* How long the task going out has run since it came in; exact from the kernel's own counter. */
 #define TT_RAN_UNKNOWN (~0ULL)
-/* The same of one that is known to be on no CPU. */
-#define TT_RAN_NOT_TOLD (TT_RAN_UNKNOWN - 1)
+/* The same of one that is known to be on no CPU: longer than any slice. */
+#define TT_RAN_NOT_TOLD (1ULL << 62)
 
 /*
  * The slice lies in the interval held, or the kernel's counter was of something else. The clocks of
@@ -110,7 +115,7 @@ static __always_inline __u32 tt_bucket_after(enum tt_switch_out how)
  */
 static __always_inline bool tt_fits(__u64 ran_ns, __u64 held_ns)
 {
-	return ran_ns <= held_ns || ran_ns - held_ns <= held_ns >> 10;
+	return ran_ns <= held_ns + (held_ns >> 10);
 }
 
 /*
@@ -140,7 +145,7 @@ static __always_inline void tt_missed_switch_in(struct tt_thread *t, __u64 now, 
 	__u64 last = t->t_last_ns ? t->t_last_ns : begin;
 
 	t->gap_switch_out++;
-	if (tt_fits(ran_ns, now > last ? now - last : 0))
+	if (tt_fits(ran_ns, now - last))
 		tt_split(t, now, begin, ran_ns < now ? now - ran_ns : 0, t->bucket, TT_ONCPU, next);
 	else
 		tt_split(t, now, begin, cpu_free_ns, t->bucket, TT_UNKNOWN, next);
@@ -157,7 +162,9 @@ static __always_inline void tt_switch_out(struct tt_thread *t, __u64 now, __u64 
 		t->switches_involuntary++;
 	else
 		t->switches_voluntary++;
-	t->flags = how == TT_OUT_UNTOLD ? t->flags | TT_FLAG_UNTOLD : t->flags & ~TT_FLAG_UNTOLD;
+	if (!TT_TELLS_FROZEN)
+		t->flags = how == TT_OUT_UNTOLD ? t->flags | TT_FLAG_UNTOLD
+						: t->flags & ~TT_FLAG_UNTOLD;
 	/* No event since begin, and it leaves a CPU: it ran throughout. */
 	if (t->bucket == TT_ONCPU || (t->bucket == TT_UNKNOWN && !t->t_last_ns))
 		tt_charge(t, now, begin, TT_ONCPU, next);
@@ -272,29 +279,26 @@ static __always_inline struct tt_wake tt_wakeup(struct tt_thread *t, __u64 now, 
 	t->pend = 0;
 	if (held == TT_ONCPU && ran_ns != TT_RAN_UNKNOWN) {
 		t->gap_switch_in++;
-		wake.waker = tt_commit_wake(t, now, pend);
-		if (!tt_fits(ran_ns, now > last ? now - last : 0)) {
-			tt_charge(t, now, begin, TT_UNKNOWN, TT_RUNQ_WAKE);
+		if (tt_fits(ran_ns, now - last)) {
+			wake.waker = tt_commit_wake(t, now, pend);
+			tt_split(t, now, begin, last + ran_ns, TT_ONCPU, TT_OFF_OTHER,
+				 TT_RUNQ_WAKE);
+			wake.slept_ns = now > last + ran_ns ? now - last - ran_ns : 0;
+			wake.bucket = TT_OFF_OTHER;
 			return wake;
 		}
-		tt_split(t, now, begin, last + ran_ns, TT_ONCPU, TT_OFF_OTHER, TT_RUNQ_WAKE);
-		wake.slept_ns = now > last + ran_ns ? now - last - ran_ns : 0;
-		wake.bucket = TT_OFF_OTHER;
-		return wake;
-	}
-	/* Nothing wakes a thread that is queued as running: this one was not. */
-	if (held == TT_RUNQ_PREEMPT && t->flags & TT_FLAG_UNTOLD) {
+		held = TT_UNKNOWN;
+	} else if (held == TT_UNKNOWN) {
+		held = TT_OFF_OTHER;
+		wake.first = !t->t_last_ns;
+	} else if (!TT_TELLS_FROZEN && held == TT_RUNQ_PREEMPT && t->flags & TT_FLAG_UNTOLD) {
+		/* Nothing wakes a thread that is queued as running: this one was not. */
 		t->switches_involuntary--;
 		t->switches_voluntary++;
 		held = TT_STOPPED;
-	}
-	if (held >= TT_ONCPU && held <= TT_RUNQ_PREEMPT) {
+	} else if (held >= TT_ONCPU && held <= TT_RUNQ_PREEMPT) {
 		t->spurious_wakes++;
 		return wake;
-	}
-	if (held == TT_UNKNOWN) {
-		held = TT_OFF_OTHER;
-		wake.first = !t->t_last_ns;
 	}
 	wake.waker = tt_commit_wake(t, now, pend);
 	wake.slept_ns = tt_charge(t, now, begin, held, TT_RUNQ_WAKE);
