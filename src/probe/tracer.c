@@ -190,7 +190,11 @@ int tracer_open(const struct tracer_options *options, struct tracer **tracer_out
 			"the rung does not see them: samples of /proc, ten a second, tell a "
 			"mutex from a condition variable and which descriptor was waited on");
 	if (!options->kernel_stacks)
-		capability_add(capability, "kernel stacks", "switched off");
+		capability_add(capability, "kernel stacks",
+			       tracer->ops == &rung_tracepoint || tracer->ops == &rung_perf
+				       ? "switched off: threads that a freezer holds (docker "
+					 "pause) count as asleep"
+				       : "switched off");
 	if (options->btf && tracer->ops == &rung_btf)
 		capability_add(capability, "BTF file",
 			       "not read: this kernel has type data of its own");

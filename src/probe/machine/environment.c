@@ -90,9 +90,9 @@ static void check_symbols(struct finding *f)
 		say(f, true, "readable");
 	else
 		say(f, false,
-		    "kptr_restrict is %ld: kernel addresses have no names; accounting does not "
-		    "need "
-		    "them (sysctl kernel.kptr_restrict=1 shows them to root)",
+		    "kptr_restrict is %ld: kernel addresses have no names; accounting needs them "
+		    "only to tell frozen threads on the rungs tracepoint and perf (sysctl "
+		    "kernel.kptr_restrict=1 shows them to root)",
 		    restrict_level);
 }
 
