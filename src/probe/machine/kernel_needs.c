@@ -21,6 +21,7 @@ static const struct {
 	{"scheduler tracepoints", {"EVENT_TRACING"}},
 	{"interrupt tracepoints", {"EVENT_TRACING"}},
 	{"timer tracepoints", {"EVENT_TRACING"}},
+	{"freezer tracepoint", {"EVENT_TRACING", "CGROUPS"}},
 	{"block tracepoints", {"EVENT_TRACING", "BLOCK"}},
 	{"perf events", {"PERF_EVENTS"}},
 	{"uprobes", {"PERF_EVENTS", "UPROBE_EVENTS"}},
