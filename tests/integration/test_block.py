@@ -215,18 +215,24 @@ def test_file_on_a_real_disk(rung, tmp_path):
 
 def test_latency_beside_fios(disk, rung, tmp_path):
     """
-    fio's clat is from its call to its return: the request's delays, which we see, then the wait of
-    the thread for a CPU, which we see too and a busy machine makes long. The rest is small.
+    fio's clat is from its call to its return: the request's delays, then the wait of the thread for a
+    CPU, and what it ran itself, all of which we see: no less, at any speed. What is outside, from the
+    completion to the wakeup, is small.
     """
     result, jobs = fio(tmp_path, rung, disk, "--rw=randread", "--bs=512k",
                        "--ioengine=psync", "--loops=5", "--number_ios=613")
     row = max(result.rows, key=lambda row: row["io"]["reads"])
     clat_ns = jobs[0]["read"]["clat_ns"]
-    inside = row["io"]["queue_ns"] + row["io"]["device_ns"]
+    # of the row's own reads some may be pages of fio's program file, on another disk
+    mine = rows(result.report, disk, "read", "target")
+    inside = total(mine, "queue", "sum_ns") + total(mine, "device_lat", "sum_ns")
     outside = clat_ns["mean"] * clat_ns["N"]
     assert inside <= outside
-    waited = runq_ns(row)
-    assert inside + waited >= 0.9 * outside, (inside / outside, waited / outside)
+    # a request whose completion the rung missed has no delays
+    inside *= total(mine, "count") / total(mine, "device_lat", "count")
+    waited, ran = runq_ns(row), row["oncpu_ns"]
+    assert inside + waited + ran >= 0.95 * outside, (inside / outside, waited / outside,
+                                                     ran / outside)
 
 
 def equals_the_books(report, disk, before, after):
