@@ -23,7 +23,6 @@ LOADS = {
     "fast-disk": (-20, "waits_disk", "reads=0", "writes=0", "count=2003"),
     "gil": (-20, "gil.py"),
     "gil-timeout": (-20, "gil.py", "hold_ms=0", "interval_ms=5"),
-    "quota": (-20, "hog", "n=1", "quota=20", "secs=2"),
     "exec-orphan": (0, "exec_thread", "orphan=1", "orphan_ms=307", "secs=0.5"),
 }
 
