@@ -145,15 +145,22 @@ def edges_of(report, row):
 
 
 def cpu_taken_ns():
-    """IRQ, softirq and steal time of each CPU: the kernel leaves it out of a thread's books."""
+    """IRQ, softirq and steal time of each CPU, and of all (-1): the kernel leaves it out of a thread's books."""
     tick_ns = S // os.sysconf("SC_CLK_TCK")
     taken = {}
     with open("/proc/stat", encoding="ascii") as stat:
         for line in stat:
             name, *ticks = line.split()
-            if name.startswith("cpu") and name != "cpu":
-                taken[int(name[3:])] = sum(map(int, ticks[5:8])) * tick_ns
+            if name.startswith("cpu"):
+                taken[int(name[3:] or -1)] = [int(each) * tick_ns for each in ticks[5:8]]
     return taken
+
+
+def taken_since(before):
+    """At most so much of each CPU: of what has been counted at all each reading is cut to whole ticks."""
+    tick_ns, after = S // os.sysconf("SC_CLK_TCK"), cpu_taken_ns()
+    return {cpu: sum(new - old + tick_ns for old, new in zip(before[cpu], after[cpu]) if new)
+            for cpu in before}
 
 
 def prefer(nice):
@@ -264,7 +271,8 @@ class Result:
         return next(t for t in self.truth["threads"] if t["name"] == name)
 
     def taken_from(self, cpu):
-        return sum(self.taken_ns.values()) if cpu < 0 else self.taken_ns[cpu]
+        """By interrupts and the host, from a CPU, or from all (-1)."""
+        return self.taken_ns[max(cpu, -1)]
 
     @property
     def losses(self):
@@ -365,10 +373,10 @@ def trace_load(folder, rung, program, *args, options=(), nice=0, env=None, prefi
             load.go()
             load.wait_done()
             time.sleep(0.05)
-            after = cpu_taken_ns()
+            taken_ns = taken_since(before)
             result = trace.stop()
         result.truth = load.finish()
-    result.taken_ns = {cpu: after[cpu] - before[cpu] for cpu in before}
+    result.taken_ns = taken_ns
     assert rung in ("auto", result.report["capability"]["rung"])
     window = result.report["window"]
     assert window["start_ns"] <= result.truth["start_ns"]
