@@ -22,6 +22,7 @@
 #include "abi.h"
 #include "probe/procfs.h"
 #include "probe/waits/site_sampler.h"
+#include "real_sleepers.h"
 
 static char root[64];
 static struct site_sampler *sampler;
@@ -312,6 +313,7 @@ static void *sleeper(void *arg)
 
 static void start_sleepers(void)
 {
+	static struct sleep_site site;
 	pthread_mutexattr_t attributes;
 
 	pthread_mutexattr_init(&attributes);
@@ -328,7 +330,8 @@ static void start_sleepers(void)
 		while (!__atomic_load_n(&tids[i], __ATOMIC_ACQUIRE))
 			usleep(100);
 	}
-	usleep(200000);
+	for (int i = 0; i < SLEEPERS; i++)
+		wait_until_asleep(getpid(), tids[i], &site);
 }
 
 static void test_real_sleepers(void **state)

@@ -34,6 +34,7 @@
 #include "probe/waits/fd_names.h"
 #include "probe/procfs.h"
 #include "probe/waits/sleep_site.h"
+#include "real_sleepers.h"
 
 static char root[64];
 
@@ -413,27 +414,6 @@ static pid_t start(void (*sleep_somewhere)(void))
 	return pid;
 }
 
-/* Twice at the same place: it has arrived */
-static void wait_until_asleep(pid_t pid, struct sleep_site *site)
-{
-	static struct sleep_site last;
-	struct timespec pause_time = {.tv_nsec = 20000000};
-
-	for (int i = 0; i < 500; i++) {
-		bool same = !sleep_site_read(site, pid, pid) && !site->running &&
-			    site->syscall != WAIT_SYSCALL_UNKNOWN &&
-			    last.syscall == site->syscall &&
-			    !memcmp(last.args, site->args, sizeof(last.args)) && i;
-
-		if (same)
-			return;
-		memcpy(&last.args, site->args, sizeof(last.args));
-		last.syscall = site->syscall;
-		nanosleep(&pause_time, NULL);
-	}
-	fail_msg("the sleeper does not sleep");
-}
-
 static void stop(pid_t pid)
 {
 	kill(pid, SIGKILL);
@@ -473,7 +453,7 @@ static void test_real_sleepers_by_syscall_and_by_stack(void **state)
 		struct wait_site evidence;
 		const char *file;
 
-		wait_until_asleep(pid, &site);
+		wait_until_asleep(pid, pid, &site);
 		file = fd_names_get(names, pid, sleep_site_fd(&site));
 		evidence = sleep_site_evidence(&site, file);
 		by_both = judge(evidence);
@@ -497,7 +477,7 @@ static void test_real_mutex_wait_is_a_lock(void **state)
 	pid_t pid = start(sleep_in_mutex);
 
 	(void)state;
-	wait_until_asleep(pid, &site);
+	wait_until_asleep(pid, pid, &site);
 	stop(pid);
 	assert_int_equal(judge(sleep_site_evidence(&site, NULL)).class, WAIT_LOCK);
 }
