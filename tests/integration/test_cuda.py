@@ -30,6 +30,7 @@ WAITS_ONLY = ("events=0", "ctx=0", "polls=0", "htod=0", "dtoh=0", "copies=0", "l
 FULL_ONLY = ("test_timeline_that_is_full_costs_the_sums_nothing",
              "test_wait_under_way_at_the_end[btf-spinning]", "test_wait_under_way_at_the_end[tracepoint-spinning]")
 
+TRIES = 3
 LONGEST_WAIT_NS = 2 * 2003000  # the other thread's kernel may be in front
 
 
@@ -321,15 +322,17 @@ def test_wait_under_way_at_the_end(tmp_path, rung, wait):
         with Trace(tmp_path, "-p", str(load.pid), rung=rung, env=env) as trace:
             trace.wait_attached()
             load.go()
-            begin_ns = time.monotonic_ns()
             time.sleep(1.5)
             result = trace.stop()
-        load.finish()
-    row = result.row("infer-0")
+        result.truth = load.finish()
+    row, truth = result.row("infer-0"), result.thread("infer-0")
+    # The one call ends just before the thread reads the clock for its end: back from there.
+    begin_ns = truth["end"]["ns"] - truth["sync_ns"]
     length_ns = result.report["window"]["end_ns"] - begin_ns
+    loaded_ns = result.report["window"]["end_ns"] - truth["begin"]["ns"]
     assert result.report["cuda"]["cut"] == row["cuda"]["sync_calls"] == 1
-    # The load looks for its go every 7 ms.
-    assert row["cuda"]["sync_ns"] == pytest.approx(length_ns, rel=0.03)
+    # A trap, and a wait for a CPU in it, may come before the call for us and in it for the workload.
+    assert 0.99 * length_ns - runq_ns(row) < row["cuda"]["sync_ns"] <= loaded_ns
     if wait == "spinning":
         # What a missed switch hides is in the account from the kernel's books.
         least = 0.5 if row["gaps"] else 0.97
@@ -361,15 +364,25 @@ def iterations(result):
 
 @pytest.mark.parametrize("syncs, kernel_us", ((1, 20011), (3, 7019)))
 def test_iterations_by_their_rhythm(tmp_path, rung, syncs, kernel_us):
-    result = run(tmp_path, rung, *WAITS_ONLY, "iters=53", f"syncs={syncs}",
-                 f"kernel_us={kernel_us}", "work_us=211", options=())
-    found = iterations(result)
+    """Other load breaks a rhythm; by the thread's own clock it was one, or nothing can be asserted."""
     # k kernels of 1, 2, .. k times the length; waking up and launching make it longer
     least_ns = 1000 * kernel_us * syncs * (syncs + 1) // 2 + 211000
+    for i in range(TRIES):
+        result = run(tmp_path / str(i), rung, *WAITS_ONLY, "iters=53", f"syncs={syncs}",
+                     f"kernel_us={kernel_us}", "work_us=211", options=())
+        books = result.thread("infer-0")
+        loaded_ns = books["end"]["ns"] - books["begin"]["ns"]
+        if loaded_ns < 1.08 * 53 * least_ns:
+            break
+    else:
+        pytest.skip(f"other load held the iterations up, {TRIES} times in a row")
+    found = iterations(result)
     assert found["source"] == "waits", found["note"]
     assert (found["count"], found["waits_each"]) == (53, syncs)
-    assert least_ns < found["mean_ns"] < 1.15 * least_ns
-    assert found["p50_ns"] == pytest.approx(found["mean_ns"], rel=0.1)
+    # the mean is of what lies between two waits, all of it under load
+    assert least_ns < found["mean_ns"] <= loaded_ns * syncs / (53 * syncs - 1)
+    # None is shorter, so the median is off the least by no more than twice what the mean is; by a bucket, too.
+    assert 0.9 * least_ns < found["p50_ns"] < 1.1 * (2 * found["mean_ns"] - least_ns)
 
 
 def test_no_rhythm_is_said(tmp_path):
