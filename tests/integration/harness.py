@@ -44,11 +44,16 @@ def wait_for(what, condition, limit=LIMIT):
         time.sleep(0.01)
 
 
+def state_of(pid):
+    """The letter of /proc/PID/stat."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+        return stat.read().rpartition(")")[2].split()[0]
+
+
 def is_running(pid):
     """Neither gone nor a zombie."""
     try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
-            return stat.read().rpartition(")")[2].split()[0] not in "ZX"
+        return state_of(pid) not in "ZX"
     except FileNotFoundError:
         return False
 
