@@ -64,7 +64,9 @@ def test_full_rings_are_counted_and_the_time_is_unknown(tmp_path):
         # All three parts of its life that the kernel keeps books of fit into what is known or not.
         queued = row["schedstat"]["runq_ns"]
         assert runq_ns(row) + row["unknown_ns"] >= queued * 0.97
-        assert runq_ns(row) <= queued * 1.1 + 5000 * row["runq"]["count"]
+        # The clocks of the two are apart by a part of what a switch takes, cold or warm.
+        switch_ns = max(5000, 3 * cpu / kernels)
+        assert runq_ns(row) <= queued * 1.1 + switch_ns * row["runq"]["count"]
     # Who slept all the time did, and no loss of others' events makes that doubtful.
     idle = result.row("pingpong")
     assert idle["offcpu_ns"] >= 0.9 * idle["wall_ns"] or idle["unknown_ns"] > 0

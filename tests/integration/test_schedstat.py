@@ -12,7 +12,7 @@ LOADS = {
     "spinyield": ("hog-0", "spinyield"),
 }
 
-EVENT_NS = 5000
+EVENT_NS = 5000  # or more: event_ns()
 
 # Unknown time that is tolerated, as a share of the load.
 # On perf every switch is read, so a missed one is placed as exactly as with type data.
@@ -33,9 +33,27 @@ def kernels_own(result, name):
             "its own reading": (read, missed)}
 
 
+@pytest.fixture(scope="module", name="event_ns")
+def fixture_event_ns(tmp_path_factory):
+    """event_ns(rung): by how much two clocks may be apart at a switch of this machine: three times the CPU
+    time that a traced one takes where nothing but switches happens, with warm caches."""
+    known = {}
+
+    def measure(rung):
+        if rung not in known:
+            result = trace_load(tmp_path_factory.mktemp(rung), rung, "pingpong", "secs=0.3")
+            pair = [result.thread(name) for name in ("ping", "pong")]
+            cpu, switched = (sum(t["end"][key] - t["begin"][key] for t in pair for key in keys)
+                             for keys in (("cpu_ns",), ("nvcsw", "nivcsw")))
+            known[rung] = max(EVENT_NS, 3 * cpu / switched)
+        return known[rung]
+
+    return measure
+
+
 @pytest.mark.parametrize("repeat", range(3))
 @pytest.mark.parametrize("load", LOADS)
-def test_agrees_with_the_kernel(tmp_path, rung, load, repeat):
+def test_agrees_with_the_kernel(tmp_path, rung, load, repeat, event_ns):
     name, program, *args = LOADS[load]
     state = {"FAKE_GPU_STATE": str(tmp_path / f"gpu{repeat}")}
     result = trace_load(tmp_path, rung, program, *args, "secs=2", env=state)
@@ -50,5 +68,5 @@ def test_agrees_with_the_kernel(tmp_path, rung, load, repeat):
         assert -slack <= on_cpu <= slack + taken, (reading, on_cpu, unknown, taken)
         # The kernel reads its clock some microseconds before the event: that counts where the
         # queue is nearly always empty.
-        slack = 0.03 * kernel["runq_ns"] + EVENT_NS * row["runq"]["count"] + unknown
+        slack = 0.03 * kernel["runq_ns"] + event_ns(rung) * row["runq"]["count"] + unknown
         assert -slack <= queued <= slack + missed, (reading, queued, kernel["runq_ns"], unknown)
