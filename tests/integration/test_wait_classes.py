@@ -3,10 +3,12 @@
 import contextlib
 import glob
 import os
+import sys
 
 import pytest
 
-from harness import BPF_RUNGS, Load, Trace, edges_of, identity_errors, runq_ns, trace_load
+from harness import (BPF_RUNGS, Load, Trace, edges_of, identity_errors, parse_report, run_tool, runq_ns,
+                     trace_load)
 from loads import short_waits_agree
 from test_system import cpu_stat
 
@@ -311,3 +313,37 @@ def test_a_real_time_hog_of_another_process_is_named(tmp_path, rung):
     assert first["holder"]["policy"] == "fifo"
     # What other load took comes on top, so it is the largest part, not all.
     assert first["ns"] > 0.3 * row["runq_preempt_ns"]
+
+
+REUSED_NUMBER = """
+import ctypes, os, struct, time
+libc = ctypes.CDLL(None)
+fd = libc.timerfd_create(1, 0)
+libc.timerfd_settime(fd, 0, struct.pack("4q", 0, 20_000_000, 0, 20_000_000), None)
+for _ in range(50):
+    os.read(fd, 8)
+os.close(fd)
+out, into = os.pipe()
+assert out == fd
+if not os.fork():
+    for _ in range(50):
+        time.sleep(0.02)
+        os.write(into, b"x")
+    os._exit(0)
+for _ in range(50):
+    os.read(out, 1)
+"""
+
+
+@pytest.mark.parametrize("rung", BPF_RUNGS)
+def test_a_number_that_another_file_takes_over(rung):
+    """A second of a timerfd, then one of a pipe under the same number; both are closed when it ends."""
+    result = run_tool("-q", "--rung", rung, "--json", "--", sys.executable, "-c", REUSED_NUMBER)
+    assert result.status == 0, result.err
+    report = parse_report(result.text.encode())
+    reads = [e for e in report["edges"] if e["site"] and e["site"].startswith("read")
+             and e["waiter"] == report["targets"][0]["pid"]]
+    by_site = {site: [sum(e["ns"] for e in reads if (e["site"], e["class"]) == (site, kind))
+                      for kind in ("timer", "thread")] for site in {e["site"] for e in reads}}
+    assert by_site["read timerfd"][0] == pytest.approx(1e9, rel=0.1), by_site
+    assert by_site["read pipe"][1] == pytest.approx(1e9, rel=0.2), by_site

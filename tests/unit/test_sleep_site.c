@@ -225,11 +225,29 @@ static void test_descriptor_names(void **state)
 		assert_string_equal(fd_names_get(names, 9, fd), target);
 	}
 	assert_string_equal(fd_names_get(names, 7, 5), "/dev/nvhost-ctrl");
-	/* asked once: a descriptor closed since keeps its name */
+	/* asked once: a descriptor closed since keeps its name until it is asked for anew */
 	snprintf(full, sizeof(full), "%s/7/fd/5", root);
 	assert_int_equal(unlink(full), 0);
 	assert_string_equal(fd_names_get(names, 7, 5), "/dev/nvhost-ctrl");
+	fd_names_forget(names);
+	assert_null(fd_names_get(names, 7, 5));
+	put_link("7/fd/5", "pipe:[9]");
+	fd_names_forget(names);
+	assert_string_equal(fd_names_get(names, 7, 5), "pipe:[9]");
 	fd_names_free(names);
+}
+
+static void test_descriptors_of_one_kind(void **state)
+{
+	(void)state;
+	assert_true(fd_names_alike("pipe:[9]", "pipe:[4711]"));
+	assert_true(fd_names_alike("socket:[9]", "socket:[10]"));
+	assert_true(fd_names_alike("/dev/nvmap", "/dev/nvmap"));
+	assert_false(fd_names_alike("pipe:[9]", "socket:[9]"));
+	assert_false(fd_names_alike("anon_inode:[eventfd]", "anon_inode:[timerfd]"));
+	assert_false(fd_names_alike("socket unix", "socket tcp"));
+	assert_false(fd_names_alike("/a:[1]", "/a:[2]"));
+	assert_false(fd_names_alike("", "pipe:[9]"));
 }
 
 static void test_socket_protocols(void **state)
@@ -492,6 +510,7 @@ int main(void)
 		FIXTURE(test_stack_forms),
 		FIXTURE(test_stack_damaged),
 		FIXTURE(test_descriptor_names),
+		cmocka_unit_test(test_descriptors_of_one_kind),
 		cmocka_unit_test(test_socket_protocols),
 		cmocka_unit_test(test_real_sleepers_by_syscall_and_by_stack),
 		cmocka_unit_test(test_real_mutex_wait_is_a_lock),

@@ -89,3 +89,24 @@ const char *fd_names_get(struct fd_names *names, pid_t pid, int fd)
 	}
 	return entry->name[0] ? entry->name : NULL;
 }
+
+void fd_names_forget(struct fd_names *names)
+{
+	for (size_t i = 0; i < PLACES; i++)
+		names->place[i].pid = 0;
+}
+
+/* "pipe:[4711]" without its number; the words in "anon_inode:[eventfd]" are no number. */
+static size_t kind_length(const char *name)
+{
+	const char *number = *name == '/' ? NULL : strstr(name, ":[");
+
+	return number && isdigit((unsigned char)number[2]) ? (size_t)(number - name) : strlen(name);
+}
+
+bool fd_names_alike(const char *a, const char *b)
+{
+	size_t length = kind_length(a);
+
+	return length == kind_length(b) && !strncmp(a, b, length);
+}

@@ -13,18 +13,20 @@
 #include "probe/waits/sleep_site.h"
 #include "probe/waits/wakers.h"
 
+#define WAIT_FILE_SIZE 64
+
 struct raw_wait {
 	size_t row;
 	struct tt_edge_key key; /* slot 0 */
 	int64_t ns, max_ns, count;
 	struct waker waker;
 	struct waker via;
-	char file[64];		 /* what descriptor key.arg is; empty = no or unknown */
-	bool python;		 /* its process runs CPython */
-	bool sampled;		 /* key.arg is what most samples of the thread had */
-	struct sleep_site *site; /* read from /proc; NULL = not */
-	enum wait_class class;	 /* once it is judged */
-	int64_t next;		 /* of the same row; -1 = last */
+	char file[WAIT_FILE_SIZE]; /* what descriptor key.arg is; empty = no or unknown */
+	bool python;		   /* its process runs CPython */
+	bool sampled;		   /* key.arg is what most samples of the thread had */
+	struct sleep_site *site;   /* read from /proc; NULL = not */
+	enum wait_class class;	   /* once it is judged */
+	int64_t next;		   /* of the same row; -1 = last */
 };
 
 struct raw_waits {

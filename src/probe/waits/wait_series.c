@@ -27,7 +27,7 @@ struct spell {
 struct open_kind {
 	int64_t ns;
 	uint32_t kind;
-	int class;
+	struct kind_note note;
 };
 
 /* Of the thread in a slot. */
@@ -213,7 +213,7 @@ static struct open_kind *kind_of(struct wait_series *series, const struct tt_edg
 		open = NULL;
 	}
 	if (open)
-		open->class = -1;
+		open->note.class = -1;
 	return open;
 }
 
@@ -255,7 +255,7 @@ static int grow_kind(struct wait_series *series, struct wait_grown *grown, uint3
 		return -ENOMEM;
 	open->ns = grown->ns;
 	*kind = open->kind;
-	grown->class = &open->class;
+	grown->note = &open->note;
 	return 0;
 }
 
@@ -292,6 +292,14 @@ int wait_series_take(struct wait_series *series, uint32_t slot, struct wait_grow
 	heard->told_ns = rows[0].row >= 0 ? 0 : told_ns;
 	heard->fresh = rows[0].row < 0;
 	return err;
+}
+
+const struct kind_note *wait_series_note(const struct wait_series *series,
+					 const struct tt_edge_key *key)
+{
+	const struct open_kind *open = hash_table_find(series->open, key);
+
+	return open ? &open->note : NULL;
 }
 
 static void look_at(struct heard *heard, const struct slot_sleep *slept)

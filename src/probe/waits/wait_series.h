@@ -11,6 +11,7 @@
 #ifndef TEGRATRACE_WAIT_SERIES_H
 #define TEGRATRACE_WAIT_SERIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,13 +23,20 @@
 
 struct wait_series;
 
+/* What the caller found out about a kind while it grew. */
+struct kind_note {
+	int class;		   /* -1: not judged */
+	bool file_asked;	   /* what its descriptor is */
+	char file[WAIT_FILE_SIZE]; /* empty = closed by then */
+};
+
 /* A kind of sleep of one thread at a look, or when its thread ended. */
 struct wait_grown {
 	const struct tt_edge_key *key;
 	int64_t ns; /* all of it in the window so far */
 	int64_t row; /* it has become part of that raw wait and does not grow any more; -1: it does */
-	int64_t inside_ns; /* out: of it slept since the last look, as far as is known */
-	int *class; /* out: the caller's note on it, -1 at first; NULL when it does not grow */
+	int64_t inside_ns;	/* out: of it slept since the last look, as far as is known */
+	struct kind_note *note; /* out: the caller's; NULL when it does not grow */
 };
 
 /* NULL when out of memory. */
@@ -41,6 +49,10 @@ void wait_series_begin(struct wait_series *series, int64_t begin_ns);
 /* The kinds of one thread, all at once, up to a time that no look is later than. 0 or -ENOMEM. */
 int wait_series_take(struct wait_series *series, uint32_t slot, struct wait_grown *rows, size_t n,
 		     int64_t now_ns);
+
+/* NULL when it was never seen to grow. Valid until the next kinds are taken. */
+const struct kind_note *wait_series_note(const struct wait_series *series,
+					 const struct tt_edge_key *key);
 
 /* Who is, or was last, in a slot, and how long it has slept so far. */
 struct slot_sleep {

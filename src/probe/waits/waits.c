@@ -27,6 +27,7 @@ struct sleeper {
 	uint32_t slot;
 	bool at_end;
 	struct sleep_site *site;
+	char file[WAIT_FILE_SIZE]; /* of the call's descriptor, as it slept */
 };
 
 struct waits {
@@ -111,31 +112,56 @@ static size_t first_of(const struct waits *waits, uint32_t slot)
 	return low;
 }
 
-static struct sleep_site *take_sleeper(struct waits *waits, uint32_t slot, bool at_end)
+/* Into the wait. */
+static void take_sleeper(struct waits *waits, uint32_t slot, bool at_end, struct raw_wait *wait)
 {
-	struct sleep_site *site;
-
 	for (size_t i = 0; i < waits->nsleepers; i++) {
 		if (waits->sleepers[i].slot != slot || waits->sleepers[i].at_end != at_end)
 			continue;
-		site = waits->sleepers[i].site;
+		wait->site = waits->sleepers[i].site;
+		memcpy(wait->file, waits->sleepers[i].file, sizeof(wait->file));
 		waits->sleepers[i] = waits->sleepers[--waits->nsleepers];
-		return site;
+		return;
 	}
-	return NULL;
 }
 
-static void name_file(struct waits *waits, struct raw_wait *wait, pid_t pid)
+static bool takes_fd(const struct tt_edge_key *key)
 {
-	int syscall = (int)wait->key.syscall - 1;
+	return key->syscall && key->syscall != TT_SYSCALL_NONE &&
+	       wait_syscall_takes_fd((int)key->syscall - 1);
+}
+
+/*
+ * What the number is now may not be what was waited on: it is believed where it was the same as the
+ * kind was seen to grow, or where the kind was not seen before. Else the waker has to tell.
+ */
+static void name_file(struct waits *waits, struct raw_wait *wait, pid_t pid,
+		      const struct kind_note *note)
+{
+	const char *now;
+
+	if (*wait->file || !takes_fd(&wait->key))
+		return;
+	now = fd_names_get(waits->files, pid, (int)wait->key.arg);
+	if (note && note->file_asked) {
+		if (!now || fd_names_alike(note->file, now))
+			text_copy(wait->file, sizeof(wait->file), note->file);
+	} else if (now) {
+		text_copy(wait->file, sizeof(wait->file), now);
+	}
+}
+
+static void note_file(struct waits *waits, const struct raw_wait *wait, pid_t pid,
+		      struct kind_note *note)
+{
 	const char *file;
 
-	if (!wait->key.syscall || wait->key.syscall == TT_SYSCALL_NONE ||
-	    !wait_syscall_takes_fd(syscall))
+	if (!takes_fd(&wait->key))
 		return;
 	file = fd_names_get(waits->files, pid, (int)wait->key.arg);
+	note->file_asked = true;
 	if (file)
-		text_copy(wait->file, sizeof(wait->file), file);
+		text_copy(note->file, sizeof(note->file), file);
 }
 
 static void add_syscall(const struct sleep_site *site, struct tt_edge_key *key)
@@ -169,14 +195,15 @@ static bool runs_python(struct waits *waits, pid_t pid)
 }
 
 /* Returns its place among the raw waits, or -1. */
-static int64_t add_wait(struct waits *waits, const struct kept_account *kept, struct raw_wait *wait)
+static int64_t add_wait(struct waits *waits, const struct kept_account *kept, struct raw_wait *wait,
+			const struct kind_note *note)
 {
 	const struct thread_account *row = &waits->session->threads[kept->row];
 	size_t place;
 
 	wait->row = kept->row;
 	wait->key.slot = 0;
-	name_file(waits, wait, kept->record->tgid);
+	name_file(waits, wait, kept->record->tgid, note);
 	if (wait->key.user_stack)
 		user_stacks_note(waits->user_stacks, kept->record->tgid, wait->key.user_stack);
 	if (wait->waker.kind == WAKER_TIMER &&
@@ -235,10 +262,10 @@ static int64_t add_edge(struct waits *waits, const struct kept_account *kept, ui
 	if (tracer_polls(waits->tracer))
 		wait.site = polled_site(waits, &wait.key);
 	else if (wait.key.flags & TT_SITE_FIRST && !wait.key.syscall)
-		wait.site = take_sleeper(waits, key_at(waits, i)->slot, false);
+		take_sleeper(waits, key_at(waits, i)->slot, false, &wait);
 	if (wait.site)
 		add_syscall(wait.site, &wait.key);
-	return add_wait(waits, kept, &wait);
+	return add_wait(waits, kept, &wait, wait_series_note(waits->series, key_at(waits, i)));
 }
 
 /* Of the slot whose edges begin there; returns how many. */
@@ -320,14 +347,13 @@ static void add_last_sleep(struct waits *waits, const struct kept_account *kept)
 		.key.arg = record->site_arg,
 		.key.flags = (record->bucket == TT_OFF_DISK ? TT_SITE_IOWAIT : 0) |
 			     (record->in_gpu_call ? TT_SITE_GPU_CALL : 0) | record->site_flags,
-		.site = take_sleeper(waits, kept->slots->slot, true),
 	};
-
 	int64_t place;
 
+	take_sleeper(waits, kept->slots->slot, true, &wait);
 	if (wait.site)
 		add_syscall(wait.site, &wait.key);
-	place = add_wait(waits, kept, &wait);
+	place = add_wait(waits, kept, &wait, NULL);
 	if (place >= 0 &&
 	    wait_series_last(waits->series, (size_t)place, kept->asleep_ns, waits->session->end_ns))
 		waits->error = -ENOMEM;
@@ -353,6 +379,7 @@ static void on_asleep(void *ctx, uint32_t slot, pid_t pid, pid_t tid, bool at_en
 {
 	struct waits *waits = ctx;
 	struct sleeper sleeper = {.slot = slot, .at_end = at_end};
+	const char *file;
 	void *rows;
 
 	if (tracer_polls(waits->tracer) || (!at_end && !waits->asks_at_begin))
@@ -364,6 +391,11 @@ static void on_asleep(void *ctx, uint32_t slot, pid_t pid, pid_t tid, bool at_en
 	if (!rows || !sleeper.site || sleep_site_read(sleeper.site, pid, tid)) {
 		free(sleeper.site);
 		return;
+	}
+	if (sleeper.site->args_known && wait_syscall_takes_fd(sleeper.site->syscall)) {
+		file = fd_names_get(waits->files, pid, (int)sleeper.site->args[0]);
+		if (file)
+			text_copy(sleeper.file, sizeof(sleeper.file), file);
 	}
 	waits->sleepers[waits->nsleepers++] = sleeper;
 }
@@ -416,6 +448,7 @@ void waits_drained(struct waits *waits)
 {
 	forget_table(waits);
 	wakers_forget(waits->wakers);
+	fd_names_forget(waits->files);
 	waits->last_pid = 0;
 	holders_drained(waits->holders);
 }
@@ -434,7 +467,8 @@ static struct slot_sleep sleep_of(const void *live, uint32_t slot)
 }
 
 /* Stacks have no names before the end: that costs too much in the middle. */
-static enum wait_class class_for_now(struct waits *waits, pid_t pid, uint32_t i)
+static enum wait_class class_for_now(struct waits *waits, pid_t pid, uint32_t i,
+				     struct kind_note *note)
 {
 	const struct kernel_stack no_stack = {.n = 0};
 	struct raw_wait wait = {.key = *key_at(waits, i)};
@@ -448,7 +482,8 @@ static enum wait_class class_for_now(struct waits *waits, pid_t pid, uint32_t i)
 		wait.site = polled_site(waits, &wait.key);
 	if (wait.site)
 		add_syscall(wait.site, &wait.key);
-	name_file(waits, &wait, pid);
+	note_file(waits, &wait, pid, note);
+	text_copy(wait.file, sizeof(wait.file), note->file);
 	wait_report_judge(&wait, &no_stack, &judgement);
 	free(wait.site);
 	return judgement.class;
@@ -462,6 +497,7 @@ void waits_look(struct waits *waits, const struct live_threads *live, struct hos
 	size_t n;
 
 	memset(point->off_threads, 0, sizeof(point->off_threads));
+	fd_names_forget(waits->files);
 	read_table(waits);
 	for (size_t first = 0; first < waits->edges.n; first += n) {
 		uint32_t slot = key_at(waits, waits->order[first])->slot;
@@ -473,16 +509,17 @@ void waits_look(struct waits *waits, const struct live_threads *live, struct hos
 		for (size_t i = 0; i < n; i++) {
 			float threads =
 				(float)((double)waits->grown[i].inside_ns / (double)point->span_ns);
-			int *class = waits->grown[i].class;
+			struct kind_note *note = waits->grown[i].note;
 
-			if (threads <= 0 || !class)
+			if (threads <= 0 || !note)
 				continue;
-			if (*class < 0)
-				*class = (int)class_for_now(waits,
-							    live_threads_sleep(live, slot).pid,
-							    waits->order[first + i]);
-			point->off_threads[*class] += threads;
-			told_threads += *class == WAIT_OTHER ? 0 : threads;
+			/* A file that was closed by the first look may be open at this one. */
+			if (note->class < 0 || (note->file_asked && !*note->file))
+				note->class = (int)class_for_now(waits,
+								 live_threads_sleep(live, slot).pid,
+								 waits->order[first + i], note);
+			point->off_threads[note->class] += threads;
+			told_threads += note->class == WAIT_OTHER ? 0 : threads;
 		}
 	}
 	wait_series_look(waits->series, now_ns, sleep_of, live, live_threads_slots(live));
