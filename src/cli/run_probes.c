@@ -30,6 +30,8 @@ int run_probes_open(struct run_probes *probes, const struct options *options, st
 	struct samples_options samples = {.whole_stacks = options->user_stacks};
 	struct capability *capability = &session->capability;
 
+	if (options->command && !options->delay_ns)
+		cuda.held_command = options->command[0];
 	memset(probes, 0, sizeof(*probes));
 	probes->mappings = mappings_new();
 	probes->symbols = user_symbols_new(probes->mappings);

@@ -17,7 +17,7 @@ void repeat_run_of(const struct session *session, const struct verdict *verdict,
 		   struct repeat_run *run)
 {
 	const struct iterations *iterations = &session->cuda.iterations;
-	int64_t ns = session_duration_ns(session);
+	int64_t ns = session_duration_ns(session), counted_ns = ns;
 
 	memset(run, 0, sizeof(*run));
 	for (int i = 0; i < REPEAT_QUANTITIES; i++)
@@ -29,10 +29,13 @@ void repeat_run_of(const struct session *session, const struct verdict *verdict,
 						      : REPEAT_WHOLE;
 	run->class = verdict->class;
 	run->confidence = verdict->confidence;
+	if (ns != UNKNOWN_NS && iterations->attached_ns != UNKNOWN_NS)
+		counted_ns -= iterations->attached_ns;
 	if (ns != UNKNOWN_NS)
 		run->value[REPEAT_TIME] = (double)ns / 1e9;
-	if (iterations->count > 0 && ns > 0)
-		run->value[REPEAT_ITERATIONS] = (double)iterations->count / ((double)ns / 1e9);
+	if (iterations->count > 0 && counted_ns > 0)
+		run->value[REPEAT_ITERATIONS] =
+			(double)iterations->count / ((double)counted_ns / 1e9);
 	if (iterations->count > 0 && iterations->mean_ns != UNKNOWN_NS)
 		run->value[REPEAT_ITERATION] = (double)iterations->mean_ns / 1e9;
 	run->value[REPEAT_SHARE] = verdict->share;

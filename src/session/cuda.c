@@ -74,7 +74,8 @@ void cuda_summary_init(struct cuda_summary *summary)
 		.iterations = {.count = UNKNOWN_COUNT,
 			       .mean_ns = UNKNOWN_NS,
 			       .p50_ns = UNKNOWN_NS,
-			       .p99_ns = UNKNOWN_NS},
+			       .p99_ns = UNKNOWN_NS,
+			       .attached_ns = UNKNOWN_NS},
 		.ns_per_call = NAN,
 	};
 	cuda_account_init(&summary->feeder_calls);

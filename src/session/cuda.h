@@ -53,6 +53,7 @@ struct iterations {
 	int64_t count;	/* unknown without */
 	int syncs;	/* waits that make one iteration; 0 with a probe */
 	int64_t mean_ns, p50_ns, p99_ns;
+	int64_t attached_ns; /* as that of the calls below, of a probe; unknown without */
 };
 
 struct cuda_summary {

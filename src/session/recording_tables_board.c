@@ -163,6 +163,7 @@ static const struct column cuda_columns[] = {
 	AS("iterations_mean_ns", S, cuda.iterations.mean_ns),
 	AS("iterations_p50_ns", S, cuda.iterations.p50_ns),
 	AS("iterations_p99_ns", S, cuda.iterations.p99_ns),
+	AS("iterations_attached_ns", S, cuda.iterations.attached_ns),
 	C(ns_per_call),
 };
 

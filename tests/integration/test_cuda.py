@@ -404,6 +404,30 @@ def test_iterations_by_a_probe(tmp_path, rung, spec, program):
     assert result.report["cuda"]["state"] == "off" and result.row("infer-0")["cuda"] is None
 
 
+def run_command(folder, rung, *command):
+    """Of a command that iterates as soon as it runs, 101 times for each of its two threads."""
+    path = folder / "report"
+    result = run_tool("-q", "--rung", rung, "--cuda", "off", "--iter", "app_iteration", f"--json={path}", "--",
+                      *command, env=environment(folder))
+    assert result.status == 0, result.err
+    return parse_report(path.read_bytes())["cuda"]["iterations"]
+
+
+def test_the_first_iteration_of_a_command_counts(tmp_path, rung):
+    """All of them are over before the next look."""
+    found = run_command(tmp_path, rung, workload("cuda_app"), *WAITS_ONLY, "threads=2")
+    assert (found["count"], found["attached_ns"], found["note"]) == (202, 0, None)
+
+
+def test_a_program_that_another_turns_into_is_probed(tmp_path, rung):
+    """What came before is not counted, and that is said."""
+    found = run_command(tmp_path, rung, "sh", "-c", 'sleep 0.7; exec "$0" "$@"', workload("cuda_app"), *WAITS_ONLY,
+                        "threads=2", "kernel_us=10007")
+    assert 0.7e9 < found["attached_ns"] < 2e9 and "probed after" in found["note"]
+    missed_ns = (202 - found["count"]) / 2 * found["mean_ns"]
+    assert 0 < found["count"] <= 202 and missed_ns < found["attached_ns"] - 0.7e9 + 0.1e9
+
+
 @pytest.mark.parametrize("spec", ("no_such_function", "usdt:cuda_app:nothing",
                                   "app_iteration@libnothing.so"))
 def test_iteration_probe_that_is_not_there(tmp_path, spec):

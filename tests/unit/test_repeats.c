@@ -143,6 +143,11 @@ static void of_a_session(void **state)
 	assert_true(run.value[REPEAT_TIME] == 4);
 	assert_true(run.value[REPEAT_ITERATIONS] == 25);
 	assert_true(run.value[REPEAT_ITERATION] == 0.039);
+	/* Counted since it was probed. */
+	session.cuda.iterations.attached_ns = 1500000000LL;
+	repeat_run_of(&session, &verdict, &run);
+	assert_true(run.value[REPEAT_ITERATIONS] == 40);
+	assert_true(run.value[REPEAT_TIME] == 4);
 	assert_true(isnan(run.value[REPEAT_GPU]));
 	session.command_status = 9;
 	repeat_run_of(&session, &verdict, &run);

@@ -2,7 +2,8 @@
 /*
  * Where the library is, and when to look for it again. Probes are set on files, not on processes:
  * a file that the target would load is probed before it does, so that no call is missed; one that
- * is found only in its maps, a moment after it was loaded.
+ * is found only in its maps, a moment after it was loaded. A program that another one turns into is
+ * seen by its file, as late.
  */
 #include "probe/cuda/cuda.h"
 
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/msg.h"
@@ -29,6 +31,8 @@
 
 struct seen_process {
 	pid_t pid;
+	dev_t dev; /* of its program */
+	ino_t ino;
 	bool has_library; /* mapped */
 	bool has_iteration;
 };
@@ -198,14 +202,55 @@ static int open_iteration_file(const struct iter_spec *spec, pid_t pid, struct t
 	return target_open_file(path, path, file);
 }
 
-static void look_for_iteration(struct cuda_probe *probe, struct seen_process *process)
+static void note_iteration(struct cuda_probe *probe, int64_t now_ns)
+{
+	struct iterations *iterations = &probe->session->cuda.iterations;
+	int64_t begin_ns = probe->session->start_ns;
+
+	if (!probe->iterating)
+		iterations->attached_ns = begin_ns && now_ns > begin_ns ? now_ns - begin_ns : 0;
+	probe->iterating = true;
+}
+
+/* Until it is released the command's process runs our own program. */
+static bool is_held(const struct cuda_probe *probe, const struct seen_process *process)
+{
+	struct stat own;
+
+	return probe->options.held_command && !probe->session->start_ns &&
+	       !stat("/proc/self/exe", &own) && own.st_dev == process->dev &&
+	       own.st_ino == process->ino;
+}
+
+/* What the command's process will be, so that not even the first call is missed. */
+static void look_into_command(struct cuda_probe *probe, int64_t now_ns)
+{
+	const struct iter_spec *spec = &probe->options.iter;
+	const char *name = probe->options.held_command;
+	struct target_file file;
+
+	if (*spec->library == '/' || (*spec->library && !target_path_fits(name, spec->library)) ||
+	    target_open_command(name, &file))
+		return;
+	if (!probe_file(probe, &file, false, probe->iter_reason))
+		note_iteration(probe, now_ns);
+	/* it may be a script, or start another */
+	probe->iter_reason[0] = '\0';
+	close(file.fd);
+}
+
+static void look_for_iteration(struct cuda_probe *probe, struct seen_process *process,
+			       int64_t now_ns)
 {
 	struct target_file file;
 
-	if (open_iteration_file(&probe->options.iter, process->pid, &file))
+	if (is_held(probe, process) ||
+	    open_iteration_file(&probe->options.iter, process->pid, &file))
 		return;
-	if (!probe_file(probe, &file, false, probe->iter_reason))
-		process->has_iteration = probe->iterating = true;
+	if (!probe_file(probe, &file, false, probe->iter_reason)) {
+		process->has_iteration = true;
+		note_iteration(probe, now_ns);
+	}
 	close(file.fd);
 }
 
@@ -215,7 +260,20 @@ static void look_into(struct cuda_probe *probe, struct seen_process *process, bo
 	if (wants_library(probe) && !process->has_library)
 		look_for_library(probe, process, first, now_ns);
 	if (wants_iteration(probe) && !process->has_iteration)
-		look_for_iteration(probe, process);
+		look_for_iteration(probe, process, now_ns);
+}
+
+/* False too when it cannot be told, as of one that has ended. */
+static bool has_new_program(struct seen_process *process)
+{
+	struct stat st;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", process->pid);
+	if (stat(path, &st) || (st.st_dev == process->dev && st.st_ino == process->ino))
+		return false;
+	*process = (struct seen_process){.pid = process->pid, .dev = st.st_dev, .ino = st.st_ino};
+	return true;
 }
 
 struct scan {
@@ -249,6 +307,7 @@ static void scan_thread(void *ctx, const struct tracer_slots *slots, const struc
 		return;
 	}
 	probe->seen[probe->nseen++] = (struct seen_process){.pid = (pid_t)t->tgid};
+	has_new_program(&probe->seen[probe->nseen - 1]);
 	look_into(probe, &probe->seen[probe->nseen - 1], true, scan->now_ns);
 	scan->found_new = true;
 }
@@ -272,8 +331,13 @@ void cuda_probe_tick(struct cuda_probe *probe, int64_t now_ns)
 
 	if (!wants_library(probe) && !wants_iteration(probe))
 		return;
-	for (int i = 0; scan.due && i < probe->nseen; i++)
-		look_into(probe, &probe->seen[i], false, now_ns);
+	for (int i = 0; i < probe->nseen; i++) {
+		bool first = has_new_program(&probe->seen[i]);
+
+		if (first || scan.due)
+			look_into(probe, &probe->seen[i], first, now_ns);
+		scan.found_new |= first;
+	}
 	if (scan.due)
 		forget_ended(probe);
 	tracer_for_each(probe->tracer, scan_thread, &scan);
@@ -287,6 +351,8 @@ void cuda_probe_tick(struct cuda_probe *probe, int64_t now_ns)
 
 void cuda_probe_begin(struct cuda_probe *probe, int64_t now_ns)
 {
+	if (wants_iteration(probe) && probe->options.held_command)
+		look_into_command(probe, now_ns);
 	cuda_probe_tick(probe, now_ns);
 }
 
@@ -378,16 +444,32 @@ static void say_state(struct cuda_probe *probe)
 	capability_add(&probe->session->capability, "GPU calls", summary->note);
 }
 
+static void say_late(struct iterations *iterations)
+{
+	char lost[sizeof(iterations->note)], when[32];
+
+	if (iterations->attached_ns <= 0)
+		return;
+	text_copy(lost, sizeof(lost), iterations->note);
+	text_duration(when, sizeof(when), iterations->attached_ns);
+	snprintf(iterations->note, sizeof(iterations->note),
+		 "--iter: probed after %s: calls before that are not counted%s%.100s", when,
+		 *lost ? "; " : "", lost);
+}
+
 static void say_iterations(struct cuda_probe *probe)
 {
 	struct iterations *iterations = &probe->session->cuda.iterations;
 
+	if (wants_iteration(probe) && probe->iterating)
+		say_late(iterations);
 	if (!wants_iteration(probe) || probe->iterating)
 		return;
 	*iterations = (struct iterations){.count = UNKNOWN_COUNT,
 					  .mean_ns = UNKNOWN_NS,
 					  .p50_ns = UNKNOWN_NS,
-					  .p99_ns = UNKNOWN_NS};
+					  .p99_ns = UNKNOWN_NS,
+					  .attached_ns = UNKNOWN_NS};
 	snprintf(iterations->note, sizeof(iterations->note), "--iter: %.110s",
 		 *probe->iter_reason ? probe->iter_reason
 				     : "no process of the target has that file");

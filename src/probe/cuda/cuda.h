@@ -16,6 +16,7 @@ struct cuda_probe;
 struct cuda_probe_options {
 	enum cuda_mode mode;
 	struct iter_spec iter;
+	const char *held_command; /* the target runs it once the window is open; NULL: it runs */
 };
 
 /* Keeps the pointers; registers with the accounts. NULL when out of memory. */

@@ -169,6 +169,29 @@ static const char *read_variable(pid_t pid, const char *name, char *buffer, size
 	return NULL;
 }
 
+int target_open_command(const char *name, struct target_file *file)
+{
+	const char *folders = getenv("PATH");
+	char path[PATH_MAX];
+	int err = -ENOENT;
+
+	if (strchr(name, '/'))
+		return target_open_file(name, name, file);
+	for (folders = folders ? folders : "/bin:/usr/bin"; err && folders; folders++) {
+		int len = (int)strcspn(folders, ":");
+
+		/* an empty one is the working directory */
+		if (snprintf(path, sizeof(path), "%.*s%s%s", len, folders, len ? "/" : "", name) <
+			    (int)sizeof(path) &&
+		    !access(path, X_OK))
+			err = target_open_file(path, path, file);
+		folders += len;
+		if (!*folders)
+			break;
+	}
+	return err;
+}
+
 int target_open_library(pid_t pid, const char *file_name, struct target_file *file)
 {
 	/* L4T 36 and later, L4T up to 35, CUDA's compatibility package, Debian, others */

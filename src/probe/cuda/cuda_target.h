@@ -38,6 +38,9 @@ int target_open_path(pid_t pid, const char *path, struct target_file *file);
 /* Open a path of our own; `shown` is what it is called. Returns 0 or -errno. */
 int target_open_file(const char *path, const char *shown, struct target_file *file);
 
+/* Open what execvp() would run under that name. Returns 0, -ENOENT or another -errno. */
+int target_open_command(const char *name, struct target_file *file);
+
 /*
  * Open the library that the process would load: LD_LIBRARY_PATH, then the folders where the CUDA
  * driver is installed. Returns 0 or -ENOENT.

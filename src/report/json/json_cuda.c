@@ -54,6 +54,7 @@ static json_t *iterations_json(const struct iterations *iterations)
 	json_put(&object, "mean_ns", json_count(iterations->mean_ns));
 	json_put(&object, "p50_ns", json_count(iterations->p50_ns));
 	json_put(&object, "p99_ns", json_count(iterations->p99_ns));
+	json_put(&object, "attached_ns", json_count(iterations->attached_ns));
 	json_put(&object, "note", json_text(iterations->note));
 	return object;
 }
