@@ -2,6 +2,8 @@
 /* The text of the example sessions. */
 #include "example_sessions.h"
 
+#include <inttypes.h>
+
 /* The text report; free it. */
 static char *text_of(const struct example *example, bool verbose, bool explain)
 {
@@ -249,6 +251,29 @@ static void text_counts_losses_and_the_rest(void **state)
 	session_free(&example.session);
 }
 
+/* Whatever the session counts as lost, a new field too. */
+static void text_tells_of_every_loss(void **state)
+{
+	struct example example;
+	int64_t *fields;
+	char number[32], *text;
+
+	(void)state;
+	_Static_assert(sizeof(example.session.losses) % sizeof(*fields) == 0, "counts");
+	for (size_t i = 0; i < sizeof(example.session.losses) / sizeof(*fields); i++) {
+		start(&example, usual);
+		fields = (int64_t *)&example.session.losses;
+		memset(fields, 0, sizeof(example.session.losses));
+		fields[i] = 73400 + (int64_t)i;
+		snprintf(number, sizeof(number), "%" PRId64, fields[i]);
+		text = text_of(&example, false, false);
+		assert_in(text, "losses    ");
+		assert_in(text, number);
+		free(text);
+		session_free(&example.session);
+	}
+}
+
 static void verbose_shows_every_thread(void **state)
 {
 	struct example example;
@@ -323,6 +348,7 @@ int main(void)
 		cmocka_unit_test(text_names_what_was_short),
 		cmocka_unit_test(text_says_what_is_unknown),
 		cmocka_unit_test(text_counts_losses_and_the_rest),
+		cmocka_unit_test(text_tells_of_every_loss),
 		cmocka_unit_test(verbose_shows_every_thread),
 		cmocka_unit_test(explain_shows_fired_and_near),
 		cmocka_unit_test(only_color_has_escapes),

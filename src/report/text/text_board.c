@@ -178,6 +178,12 @@ void text_losses(struct lines *lines, const struct session *session, bool verbos
 	append_loss(text, "switch-ins missed", losses->gaps_switch_out);
 	append_loss(text, "switch-outs or wakeups missed", losses->gaps_switch_in);
 	append_loss(text, "scheduler events lost in full rings", losses->events_lost);
+	append_loss(text, "waits whose cause was not kept", losses->edges_dropped);
+	append_loss(text, "stacks not kept", losses->stacks_dropped);
+	append_loss(text, "run-queue delays whose CPU holder was not kept",
+		    losses->holders_dropped);
+	append_loss(text, "on-CPU samples not kept", losses->samples_dropped);
+	append_loss(text, "page faults whose mapping was not kept", losses->faults_dropped);
 	append_loss(text, "events not in the timeline", losses->timeline_lost);
 	append_loss(text, "wakeups without a waker", losses->wakes_without_waker);
 	append_loss(text, "events out of order", losses->clamped);
