@@ -163,6 +163,38 @@ static void text_names_the_disk(void **state)
 	session_free(&example.session);
 }
 
+/* One thread reads and others, ended ones of a group, write more: each row names its own. */
+static void text_names_the_disk_user_by_operation(void **state)
+{
+	struct example example;
+	struct block_row *row;
+	char *text;
+
+	(void)state;
+	start(&example, usual);
+	usual_block(&example.session);
+	for (size_t i = 0; i < example.session.nthreads; i++) {
+		if (example.session.threads[i].folded > 1)
+			example.session.threads[i].io_write_bytes = 3000LL << 17;
+	}
+	example.session.threads[2].io_write_bytes = 1000LL << 17;
+	row = &example.session.block[1];
+	row->target = true;
+	text = text_of(&example, false, false);
+	assert_in(text, "by preproc-0 (99 %)\n");
+	assert_in(text, "by loader-N (75 %)\n");
+	free(text);
+
+	for (int op = BLOCK_FLUSH; op < BLOCK_OPS; op++) {
+		row->op = (enum block_op)op;
+		text = text_of(&example, false, false);
+		assert_in(text, block_op_name(row->op));
+		assert_not_in(text, "by loader-N");
+		free(text);
+	}
+	session_free(&example.session);
+}
+
 static void text_names_what_was_short(void **state)
 {
 	struct example example;
@@ -345,6 +377,7 @@ int main(void)
 		cmocka_unit_test(verbose_text_is_clean),
 		cmocka_unit_test(text_has_the_numbers),
 		cmocka_unit_test(text_names_the_disk),
+		cmocka_unit_test(text_names_the_disk_user_by_operation),
 		cmocka_unit_test(text_names_what_was_short),
 		cmocka_unit_test(text_says_what_is_unknown),
 		cmocka_unit_test(text_counts_losses_and_the_rest),

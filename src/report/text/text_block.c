@@ -38,15 +38,18 @@ static void append_delay(char *text, const char *name, const struct block_delay 
 	text_appendf(text, TEXT, ", %s %s/%s", name, p50, p99);
 }
 
-static int64_t io_bytes(const struct thread_account *thread)
+/* Of the requests of a row's kind; 0 for those that carry none, and unknown. */
+static int64_t io_bytes(const struct thread_account *thread, enum block_op op)
 {
-	if (thread->io_read_bytes == UNKNOWN_COUNT || thread->io_write_bytes == UNKNOWN_COUNT)
-		return 0;
-	return thread->io_read_bytes + thread->io_write_bytes;
+	int64_t bytes = op == BLOCK_READ    ? thread->io_read_bytes
+			: op == BLOCK_WRITE ? thread->io_write_bytes
+					    : 0;
+
+	return bytes == UNKNOWN_COUNT ? 0 : bytes;
 }
 
-/* The thread that moves most of the target's bytes, on whatever device. */
-static void append_submitter(char *text, const struct session *session)
+/* The thread, or the ended ones of a group, with most of the bytes that the target reads or writes. */
+static void append_submitter(char *text, const struct session *session, enum block_op op)
 {
 	const struct thread_account *most = NULL;
 	char name[TEXT_SANITIZED_SIZE(16)], part[32];
@@ -55,15 +58,15 @@ static void append_submitter(char *text, const struct session *session)
 	for (size_t i = 0; i < session->nthreads; i++) {
 		const struct thread_account *thread = &session->threads[i];
 
-		all += io_bytes(thread);
-		if (!most || io_bytes(thread) > io_bytes(most))
+		all += io_bytes(thread, op);
+		if (!most || io_bytes(thread, op) > io_bytes(most, op))
 			most = thread;
 	}
 	if (!all)
 		return;
 	text_sanitize(name, sizeof(name), most->comm, strnlen(most->comm, sizeof(most->comm)));
-	text_percent_sign(part, sizeof(part), share_of(io_bytes(most), all));
-	text_appendf(text, TEXT, ", by %s (%s)", name, part);
+	text_percent_sign(part, sizeof(part), share_of(io_bytes(most, op), all));
+	text_appendf(text, TEXT, ", by %s (%s)", most->tid ? name : most->group, part);
 }
 
 static void entry(struct lines *lines, const struct session *session, const struct block_row *row,
@@ -80,7 +83,7 @@ static void entry(struct lines *lines, const struct session *session, const stru
 	append_delay(text, "queue", &row->queue);
 	append_delay(text, "device", &row->device_lat);
 	if (row->target)
-		append_submitter(text, session);
+		append_submitter(text, session, row->op);
 	lines_label(lines, lines->n ? "" : "disk", text, max < 2 ? max : 2);
 }
 
