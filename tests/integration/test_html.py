@@ -296,6 +296,22 @@ def bare(data):
     return empty
 
 
+def folded(data):
+    """Ended threads of two groups that were added up, and iterations of a program without CUDA."""
+    data = copy.deepcopy(data)
+    report = data["report"]
+    like, edge, holder = report["threads"][0], report["edges"][0], report["cpu_holders"][0]
+    groups = ("alpha-N", "beta-N")
+    report["threads"] += [{**like, "tid": None, "comm": f"{group[:-1]}999", "group": group} for group in groups]
+    report["edges"] = [{**edge, "waiter": None, "group": group} for group in groups]
+    report["cpu_holders"] = [{**holder, "waiter": None, "group": group} for group in groups]
+    report["cuda"]["calls"] = {key: None for key in report["cuda"]["calls"]}
+    report["cuda"]["note"] = "no library"
+    report["cuda"]["iterations"].update(source="probe", count=151, mean_ns=10_000_000, p50_ns=10_000_000, p99_ns=11_000_000,
+                                        note="probed late")
+    return data
+
+
 def undated(data):
     """A log that nothing dates."""
     data = copy.deepcopy(data)
@@ -343,6 +359,7 @@ JOBS = {
     "phone-hostile": {"width": 360, "steps": [["layout", {}]]},
     "log": {"steps": [["sections", {}], ["drawn", {}]]},
     "bare": {"steps": [["sections", {}]]},
+    "folded": {"steps": [["rows", {"section": "edges"}], ["rows", {"section": "holders"}], ["text", {"on": "#cuda p"}]]},
     "undated": {"steps": [["hover", {"chart": "use", "at": .25}]]},
     "unknown": {"steps": [["drawn", {}]]},
     "hour": {"steps": [["drawn", {}], ["hover", {"chart": "use", "at": .5}], ["drag", {"chart": "use", "from": .5, "to": .501}],
@@ -360,6 +377,7 @@ def seen(log_page, live_page, hour_page, tmp_path_factory):
     data = full(log, live)
     everything = page.with_data(live, data)
     pages = {"log": log, "live": live, "hour": hour, "hostile": page.with_data(live, hostile(data)), "bare": page.with_data(live, bare(data)),
+             "folded": page.with_data(live, folded(page.data_of(live))),
              "undated": page.with_data(log, undated(page.data_of(log))), "unknown": page.with_data(log, dated_twice(page.data_of(log)))}
     pages["phone-hostile"] = pages["hostile"]
     jobs = []
@@ -531,6 +549,16 @@ def test_log_has_no_threads(seen):
 
 def test_bare(seen):
     assert {"evidence", "method"} <= set(steps_of(seen, "bare", "sections")[0])
+
+
+def test_ended_threads_have_no_name_but_their_group(seen):
+    for rows in steps_of(seen, "folded", "rows"):
+        assert sorted(row[0] for row in rows) == ["alpha-Nended", "beta-Nended"]
+
+
+def test_iterations_without_a_cuda_call(seen):
+    texts = steps_of(seen, "folded", "text")[0]
+    assert texts == ["151 iterations, median 10 ms, 99th percentile 11 ms.", "probed late", "no library"]
 
 
 def test_samples_without_dates(seen):

@@ -44,6 +44,10 @@ export function parts(thread) {
   return result;
 }
 
+// What threads are called. A row of several ended ones has no TID and is nobody's: its group is its name.
+export const byTid = (report, key) =>
+  new Map(report.threads.filter(({tid}) => tid !== null).map((thread) => [thread.tid, thread[key]]));
+
 // The phases in seconds since the window's begin, or the whole window as one.
 export function phases(report, end_s) {
   const dated = (report.phases || []).filter((phase) => known(phase.start_ns) && known(phase.end_ns));

@@ -3,12 +3,12 @@
 import {el, name, section} from './dom.js';
 import {bytes, count, digits, duration, known, percent} from './format.js';
 import {table} from './table.js';
-import {traced} from './data.js';
+import {byTid, traced} from './data.js';
 
 export function holders(report) {
   if (!report.cpu_holders || !report.cpu_holders.length)
     return null;
-  const waiter = new Map(report.threads.map((thread) => [thread.tid, thread.comm]));
+  const waiter = byTid(report, 'comm');
   const kinds = {own: 'of the target', kernel: 'kernel', idle: 'the CPU was idle', ended: 'ended', others: 'all others'};
   const holder = ({holder: h}) => h.name ?? kinds[h.kind] ?? '–';
   return section('holders', ['Who had the CPU meanwhile', 'CPU holders'], 'While a thread waited in the run queue: what ran on that CPU before it.',
@@ -25,17 +25,19 @@ export function holders(report) {
 
 export function cuda(report) {
   const calls = report.cuda ? Object.entries(report.cuda.calls).filter(([, call]) => call && call.calls > 0) : [];
-  if (!calls.length)
+  const it = report.cuda ? report.cuda.iterations : {};
+  if (!calls.length && !known(it.count))
     return null;
-  const {iterations: it} = report.cuda;
-  return section('cuda', ['CUDA calls', 'CUDA'], known(it.count) && it.count ? `${count(it.count)} iterations, median ${duration(it.p50_ns)}, 99th percentile ${duration(it.p99_ns)}.` : null,
-    table(calls, [
+  const times = it.count > 1 ? `, median ${duration(it.p50_ns)}, 99th percentile ${duration(it.p99_ns)}` : '';
+  const notes = [it.note, report.cuda.note].filter(Boolean).map((note) => el('p', null, name(note)));
+  return section('cuda', ['CUDA calls', 'CUDA'], known(it.count) ? `${count(it.count)} iterations${times}.` : null, notes,
+    calls.length ? table(calls, [
       {title: 'Call', value: ([key]) => key, cell: ([key]) => key.replaceAll('_', ' ')},
       {title: 'Calls', number: true, value: ([, call]) => call.calls, cell: ([, call]) => count(call.calls)},
       {title: 'Time inside', number: true, value: ([, call]) => call.ns, cell: ([, call]) => duration(call.ns)},
       {title: 'Of it on a CPU', number: true, value: ([, call]) => call.oncpu_ns, cell: ([, call]) => duration(call.oncpu_ns)},
       {title: 'Copied', number: true, minor: true, value: ([, call]) => call.bytes, cell: ([, call]) => bytes(call.bytes)},
-    ], {sort: 2, caption: 'CUDA calls'}));
+    ], {sort: 2, caption: 'CUDA calls'}) : null);
 }
 
 export function faults(report) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 // Who waits for whom: as a graph of thread groups, and each edge in a table.
 import {WAIT_LABELS} from './colours.js';
+import {byTid} from './data.js';
 import {el, name, section, svg, visible} from './dom.js';
 import {count, duration, percent} from './format.js';
 import {table} from './table.js';
@@ -20,7 +21,7 @@ function wakerNode(edge, groups) {
 
 // Edges between groups, largest first; those of a group with itself are its node's loop.
 function collect(report) {
-  const groups = new Map(report.threads.filter((thread) => thread.tid !== null).map((thread) => [thread.tid, thread.group]));
+  const groups = byTid(report, 'group');
   const nodes = new Map(), links = new Map();
   for (const edge of report.edges) {
     const from = {key: `g ${edge.pid} ${edge.group}`, label: edge.group, kind: ''}, to = wakerNode(edge, groups);
@@ -165,8 +166,8 @@ export function edges(report) {
   if (!report.edges || !report.edges.length)
     return null;
   const all = report.edges.reduce((sum, edge) => sum + edge.ns, 0);
-  const byTid = new Map(report.threads.map((thread) => [thread.tid, thread.comm]));
-  const waiter = (edge) => byTid.get(edge.waiter) ?? edge.group;
+  const names = byTid(report, 'comm');
+  const waiter = (edge) => names.get(edge.waiter) ?? edge.group;
   const waker = (edge) => edge.waker.name ?? KINDS[edge.waker.kind] ?? '?';
   const columns = [
     {title: 'Waits', value: waiter, cell: (edge) => [name(waiter(edge)), el('small', null, edge.waiter ?? 'ended')]},
