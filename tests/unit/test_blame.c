@@ -142,6 +142,28 @@ static void test_kinds(void **state)
 	assert_string_equal(row[4].process, "");
 }
 
+/* A shell that has become another program since, one that has ended, and a kernel thread. */
+static void test_name_after_an_exec(void **state)
+{
+	(void)state;
+	put_task(100, 100, "infer", 0, 0, SCHED_OTHER);
+	put_task(601, 601, "decoder", 0, 0, SCHED_OTHER);
+	put_task(38, 38, "kworker/0:1-events", PF_KTHREAD, 0, SCHED_OTHER);
+	blame = blame_new(is_target, NULL);
+	add(101, 100, "bash", 60);
+	add(101, 601, "sh", 50);
+	add(101, 9999, "dash", 40);
+	add(101, 38, "kworker/0:1", 30);
+	finish();
+	assert_int_equal(session.ncpu_holders, 4);
+	assert_string_equal(session.cpu_holders[0].name, "infer");
+	assert_int_equal(session.cpu_holders[0].kind, HOLDER_OWN);
+	assert_string_equal(session.cpu_holders[1].name, "decoder");
+	assert_string_equal(session.cpu_holders[2].name, "dash");
+	assert_int_equal(session.cpu_holders[2].kind, HOLDER_ENDED);
+	assert_string_equal(session.cpu_holders[3].name, "kworker/0:1-events");
+}
+
 /* Waiters in the order of their waits, each one's holders in theirs; nothing gets lost. */
 static void test_sums(void **state)
 {
@@ -313,8 +335,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_root, drop_root)
-		TEST(test_kinds), TEST(test_sums),	  TEST(test_exited), TEST(test_waited),
-		TEST(test_none),  TEST(test_real_thread), TEST(test_top),
+		TEST(test_kinds),	TEST(test_name_after_an_exec),
+		TEST(test_sums),	TEST(test_exited),
+		TEST(test_waited),	TEST(test_none),
+		TEST(test_real_thread), TEST(test_top),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

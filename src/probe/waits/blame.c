@@ -144,7 +144,8 @@ static void ask(struct blame *blame, struct holder *holder, const char *seen, si
 		return;
 	holder->policy = stat.policy;
 	holder->rt_priority = stat.rt_priority;
-	if (!length)
+	/* What was seen may be from before its exec; only of a kernel thread is it the same. */
+	if (!length || !procfs_is_kthread(&stat))
 		text_sanitize(holder->name, sizeof(holder->name), stat.comm, strlen(stat.comm));
 	if (procfs_is_kthread(&stat)) {
 		holder->kind = HOLDER_KERNEL;
