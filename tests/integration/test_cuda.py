@@ -404,18 +404,20 @@ def test_iterations_by_a_probe(tmp_path, rung, spec, program):
     assert result.report["cuda"]["state"] == "off" and result.row("infer-0")["cuda"] is None
 
 
-def run_command(folder, rung, *command):
+def run_command(folder, rung, *command, spec="app_iteration"):
     """Of a command that iterates as soon as it runs, 101 times for each of its two threads."""
     path = folder / "report"
-    result = run_tool("-q", "--rung", rung, "--cuda", "off", "--iter", "app_iteration", f"--json={path}", "--",
+    result = run_tool("-q", "--rung", rung, "--cuda", "off", "--iter", spec, f"--json={path}", "--",
                       *command, env=environment(folder))
     assert result.status == 0, result.err
     return parse_report(path.read_bytes())["cuda"]["iterations"]
 
 
-def test_the_first_iteration_of_a_command_counts(tmp_path, rung):
+@pytest.mark.parametrize("spec", ("app_iteration", "app_iteration@cuda_app", "usdt:cuda_app:iteration",
+                                  f"app_iteration@{os.path.abspath(FOLDER)}/cuda_app"))
+def test_the_first_iteration_of_a_command_counts(tmp_path, rung, spec):
     """All of them are over before the next look."""
-    found = run_command(tmp_path, rung, workload("cuda_app"), *WAITS_ONLY, "threads=2")
+    found = run_command(tmp_path, rung, workload("cuda_app"), *WAITS_ONLY, "threads=2", spec=spec)
     assert (found["count"], found["attached_ns"], found["note"]) == (202, 0, None)
 
 

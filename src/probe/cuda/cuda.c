@@ -244,7 +244,7 @@ static void look_for_iteration(struct cuda_probe *probe, struct seen_process *pr
 {
 	struct target_file file;
 
-	if (is_held(probe, process) ||
+	if ((!*probe->options.iter.library && is_held(probe, process)) ||
 	    open_iteration_file(&probe->options.iter, process->pid, &file))
 		return;
 	if (!probe_file(probe, &file, false, probe->iter_reason)) {
