@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -21,7 +20,6 @@
 #include "base/msg.h"
 #include "base/priority.h"
 #include "base/text.h"
-#include "cli/caller_signals.h"
 #include "cli/command.h"
 #include "cli/follow.h"
 #include "cli/kin.h"
@@ -30,6 +28,7 @@
 #include "cli/probes.h"
 #include "cli/record.h"
 #include "cli/run_probes.h"
+#include "cli/run_signals.h"
 #include "cli/status.h"
 #include "diagnose/verdict.h"
 #include "probe/accounts.h"
@@ -91,35 +90,6 @@ static void print_note(void *ctx, const char *line)
 {
 	(void)ctx;
 	msg_note("%s", line);
-}
-
-static int open_signals(struct run *run)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	if (!caller_ignores_hangup())
-		sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	run->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	if (run->signal_fd < 0) {
-		msg_error("cannot receive signals: %s", strerror(errno));
-		return EXIT_RUN;
-	}
-	return EXIT_OK;
-}
-
-/* After the first Ctrl-C the next one ends the program at once. */
-static void unblock_interrupt(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 static int start_command(struct run *run)
@@ -238,16 +208,9 @@ static bool targets_gone(struct run *run)
 /* True when a signal asks for the end. */
 static bool read_signals(struct run *run)
 {
-	struct signalfd_siginfo info;
-	bool end = false;
+	bool end = run_signals_read(run->signal_fd);
 
-	while (read(run->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo != SIGCHLD)
-			end = true;
-	}
 	kin_reap(&run->kin, run->command.pid, tegra_source_child(run->source));
-	if (end)
-		unblock_interrupt();
 	return end;
 }
 
@@ -373,9 +336,9 @@ static int open_all(struct run *run)
 	status = record_open(&run->record, run->options->recording);
 	if (status)
 		return status;
-	status = open_signals(run);
-	if (status)
-		return status;
+	run->signal_fd = run_signals_open();
+	if (run->signal_fd < 0)
+		return EXIT_RUN;
 	status = live_open(&run->live, run->options->live);
 	if (status)
 		return status;
