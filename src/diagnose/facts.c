@@ -208,6 +208,18 @@ static double launch_share(const struct session *session, const struct thread_ac
 	return isnan(launch_ns) ? NAN : fmin(fmax(launch_ns, 0) / work_ns, 1);
 }
 
+/* The feeder's time that something of the machine takes: one that waits for requests is idle. */
+static double limited_share(const struct wait_path *path)
+{
+	static const enum path_end ends[] = {PATH_CPU,	PATH_RUNQ,  PATH_GPU,
+					     PATH_DISK, PATH_FAULT, PATH_LOCK};
+	double share = 0;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		share += path->parts[ends[i]].share;
+	return share;
+}
+
 static void gather_path(const struct session *session, struct facts *facts)
 {
 	const struct path_part *parts = facts->path.parts;
@@ -218,6 +230,7 @@ static void gather_path(const struct session *session, struct facts *facts)
 		facts->gpu_unused = 1 - facts->gpu_busy;
 		return;
 	}
+	facts->activity = fmax(facts->activity, limited_share(&facts->path));
 	facts->launch_share = launch_share(session, facts->path.feeder);
 	facts->path_cpu_over_gpu = parts[PATH_GPU].share > 0
 					   ? parts[PATH_CPU].share / parts[PATH_GPU].share

@@ -22,7 +22,7 @@ struct facts {
 	double second_oncpu;   /* on-CPU share of the busiest other thread; 0 without one */
 	double target_cpu;     /* on-CPU time of all threads, as a share of all online CPUs */
 	double system_cpu;     /* busy share of all online CPUs */
-	double activity;       /* of the target or the GPU, whichever is larger */
+	double activity;       /* of the target, its feeder's path or the GPU: the largest */
 	double gpu_samples;    /* in the window; 0 without a source */
 	double gpu_busy;       /* NAN with too few samples to speak of */
 	double gpu_idle;       /* 1 - gpu_busy */

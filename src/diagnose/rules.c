@@ -14,7 +14,8 @@ static const struct {
 			 "check against"},
 	[RULE_ACTIVE] =
 		{"target-active", offsetof(struct facts, activity), 0.05,
-		 "a target and a GPU that both do less than 5 % are idle: nothing limits them"},
+		 "a target that computes and waits for the GPU, disks or locks for less than 5 %, "
+		 "beside a GPU as little busy, is idle: nothing limits it"},
 	[RULE_GPU_SAMPLES] =
 		{"gpu-samples", offsetof(struct facts, gpu_samples), GPU_SAMPLES_MIN,
 		 "GR3D is one 16.7 ms reading a line: fewer than 10 say nothing about a "

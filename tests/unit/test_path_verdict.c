@@ -222,6 +222,30 @@ static void a_spinner_beside_a_working_gpu_is_no_cpu_limit(void **state)
 	assert_int_equal(judge(), VERDICT_COMPUTE_BOUND);
 }
 
+/* It hardly computes, but it is no idle target: a disk or the GPU is what it waits for. */
+static void waiting_is_not_idle(void **state)
+{
+	(void)state;
+	add(1, "infer", 40, 0);
+	wait_for(1, WAIT_DISK, 930, 0, "");
+	wait_for(1, WAIT_GPU, 30, 0, "");
+	set_gpu(0.03);
+	assert_int_equal(judge(), VERDICT_IO_BOUND);
+	assert_false(says("idle"));
+}
+
+/* A server without requests: what it waits for is outside the machine. */
+static void waiting_for_requests_is_idle(void **state)
+{
+	(void)state;
+	add(1, "infer", 10, 0);
+	wait_for(1, WAIT_NET, 960, 0, "");
+	wait_for(1, WAIT_GPU, 30, 0, "");
+	set_gpu(0.03);
+	assert_int_equal(judge(), VERDICT_INSUFFICIENT_DATA);
+	assert_true(says("idle"));
+}
+
 static void mostly_unknown_is_not_judged(void **state)
 {
 	(void)state;
@@ -272,6 +296,8 @@ int main(void)
 		TEST(launching_is_told_from_other_computing),
 		TEST(spinning_in_the_library_is_no_launching),
 		TEST(a_spinner_beside_a_working_gpu_is_no_cpu_limit),
+		TEST(waiting_is_not_idle),
+		TEST(waiting_for_requests_is_idle),
 		TEST(mostly_unknown_is_not_judged),
 		TEST(less_than_a_fifth_is_no_limit),
 		TEST(other_limits_are_named_beside_it),
