@@ -88,6 +88,17 @@ def test_clock_below_the_largest_is_capped():
     assert report["verdict"]["gain_bound"] == pytest.approx(624.75 / 407, rel=0.01)
 
 
+def test_the_module_of_a_jetpack_5_xavier_nx_is_known():
+    """Its carve-outs leave 6834 of 8192 MB."""
+    line = ("RAM 2274/6834MB (lfb 27x4MB) SWAP 542/3417MB (cached 2MB) "
+            "CPU [19%@1907,10%@1907,9%@1907,8%@1907,off,off] EMC_FREQ 20%@1600 "
+            "GR3D_FREQ 99%@[1109] VIC_FREQ 115 APE 150 AUX@36.5C CPU@40C thermal@37.85C "
+            "AO@37.5C GPU@38C PMIC@50C VDD_IN 5542mW/5542mW VDD_CPU_GPU_CV 1594mW/1594mW "
+            "VDD_SOC 1234mW/1234mW\n")
+    evidence = json.dumps(judge(line.encode() * 20)["verdict"]["evidence"])
+    assert "the board is a Jetson Xavier NX" in evidence
+
+
 def test_heat_with_a_steady_clock_is_no_throttling():
     report = judge(LINE.format(gpu=98, mhz=620, tj=98.9).encode() * 60)
     assert report["verdict"]["class"] == "compute-bound"
