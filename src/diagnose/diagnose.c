@@ -151,7 +151,9 @@ static void weigh(struct verdict *v, const struct facts *facts)
 	switch (v->class) {
 	case VERDICT_COMPUTE_BOUND:
 	case VERDICT_MEMORY_BANDWIDTH_BOUND:
-		v->share = facts->gpu_busy;
+		if (isnan(facts->gpu_busy))
+			gpu = facts->path.parts[PATH_GPU].share;
+		v->share = gpu;
 		/* A busy thread may only be spinning for the GPU: then the next limit is unknown. */
 		if (facts->critical_oncpu < 0.8)
 			bound_gain(v, gpu, facts->critical_oncpu, "the busiest thread");
@@ -217,6 +219,10 @@ static void estimate_confidence(struct verdict *v, const struct facts *facts)
 		text_copy(v->raise, sizeof(v->raise), wording_raise_insufficient(facts, gpu_known));
 		return;
 	}
+	if (v->class == VERDICT_COMPUTE_BOUND && !gpu_known)
+		verdict_doubt(v, 0.5,
+			      "the GPU's and the DRAM's load (tegrastats as root, where it prints "
+			      "them)");
 	if (v->class == VERDICT_COMPUTE_BOUND && isnan(facts->emc_busy))
 		verdict_doubt(v, 0.5,
 			      "EMC load: run tegrastats as root; without it, compute and DRAM "

@@ -42,6 +42,9 @@ static void gather_threads(const struct session *session, struct facts *facts)
 	if (!facts->critical)
 		return;
 	facts->critical_oncpu = share_of(facts->critical->oncpu_ns, facts->window_s);
+	facts->critical_work = facts->critical_oncpu;
+	if (facts->critical->gpu_spin_ns > 0)
+		facts->critical_work -= share_of(facts->critical->gpu_spin_ns, facts->window_s);
 	facts->critical_runq = share_of(runq_ns(facts->critical), facts->window_s);
 	facts->critical_unknown = share_of(facts->critical->unknown_ns, facts->window_s);
 }
@@ -242,6 +245,7 @@ void facts_init(struct facts *facts)
 	*facts = (struct facts){
 		.window_s = NAN,
 		.critical_oncpu = NAN,
+		.critical_work = NAN,
 		.critical_runq = NAN,
 		.critical_unknown = NAN,
 		.system_cpu = NAN,
@@ -292,7 +296,7 @@ void facts_gather(const struct session *session, struct facts *facts)
 	gather_throttle(session, facts);
 	gather_clocks(session, facts);
 	facts->activity = fmax(facts->critical_oncpu + facts->critical_runq, facts->gpu_busy);
-	facts->turns = facts->critical_oncpu + facts->gpu_busy;
+	facts->turns = facts->critical_work + facts->gpu_busy;
 	gather_path(session, facts);
 	phases_gather_live(session, facts);
 	if (!isnan(facts->gpu_busy))

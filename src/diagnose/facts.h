@@ -19,6 +19,7 @@ struct facts {
 	 */
 	const struct thread_account *critical;
 	double critical_oncpu, critical_runq;
+	double critical_work;  /* critical_oncpu less spinning for the GPU, where that is known */
 	double second_oncpu;   /* on-CPU share of the busiest other thread; 0 without one */
 	double target_cpu;     /* on-CPU time of all threads, as a share of all online CPUs */
 	double system_cpu;     /* busy share of all online CPUs */
@@ -28,7 +29,7 @@ struct facts {
 	double gpu_idle;       /* 1 - gpu_busy */
 	double gpu_busy_error; /* half width of the mean's 95 % range */
 	double emc_busy;
-	double turns;	     /* critical_oncpu + gpu_busy: 1 when they take turns without a gap */
+	double turns;	     /* critical_work + gpu_busy: 1 when they take turns without a gap */
 	double cpu_over_gpu; /* critical_oncpu / gpu_busy */
 	/* From the samples of one phase; the board's ceilings are a guess when read from a log. */
 	double core_max;	/* mean load of the busiest core */

@@ -47,6 +47,9 @@ enum verdict_class path_class(const struct verdict *v, const struct facts *facts
 	const struct path_part *parts = facts->path.parts;
 	enum path_end best = PATH_ENDS;
 
+	/* Its load tells better; without one, a feeder that only waits for the GPU says the same. */
+	if (!v->rules[RULE_GPU_SAMPLES].fired && v->rules[RULE_PATH_GPU].fired)
+		return VERDICT_COMPUTE_BOUND;
 	for (int end = 0; end < PATH_ENDS; end++) {
 		if (counts(v, end) && (best == PATH_ENDS || parts[end].share > parts[best].share))
 			best = end;

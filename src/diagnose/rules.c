@@ -98,6 +98,10 @@ static const struct {
 	[RULE_PATH_RUNQ] = {"path-waits-for-cpu",
 			    offsetof(struct facts, path.parts[PATH_RUNQ].share), 0.20,
 			    "below 20 % free CPUs would gain less than 1.25x"},
+	[RULE_PATH_GPU] = {"path-waits-for-gpu", offsetof(struct facts, path.parts[PATH_GPU].share),
+			   0.90,
+			   "above 90 % at most 1.1x is left outside the GPU; counts where its load "
+			   "is not known"},
 	[RULE_PATH_DISK] = {"path-waits-for-disk",
 			    offsetof(struct facts, path.parts[PATH_DISK].share), 0.20,
 			    "below 20 % a disk without latency would gain less than 1.25x"},

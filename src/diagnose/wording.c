@@ -91,6 +91,18 @@ static void insufficient_headline(const struct facts *facts, struct verdict *v)
 			 PCT(facts->critical_oncpu), gpu);
 }
 
+/* Without the GPU's load: that it is the limit shows in the thread that waits for it. */
+static void waiting_headline(const struct facts *facts, struct verdict *v)
+{
+	char who[64];
+
+	wording_thread(who, sizeof(who), facts->path.feeder);
+	snprintf(v->headline, sizeof(v->headline),
+		 "%s waits or spins for the GPU %.0f %% of the time: the GPU is the limit, compute "
+		 "or memory bandwidth is not known (no GPU load)",
+		 who, PCT(facts->path.parts[PATH_GPU].share));
+}
+
 static void headline(const struct session *session, const struct facts *facts, struct verdict *v)
 {
 	char who[64] = "no thread", gpu[64] = "GPU load unknown";
@@ -101,9 +113,13 @@ static void headline(const struct session *session, const struct facts *facts, s
 		snprintf(gpu, sizeof(gpu), "the GPU is busy %.0f %%", PCT(facts->gpu_busy));
 	switch (v->class) {
 	case VERDICT_COMPUTE_BOUND:
-		snprintf(v->headline, sizeof(v->headline), "%s: it is the limit%s", gpu,
-			 isnan(facts->emc_busy) ? ", compute or DRAM is not known (no EMC load)"
-						: "");
+		if (isnan(facts->gpu_busy) && facts->path.feeder)
+			waiting_headline(facts, v);
+		else
+			snprintf(v->headline, sizeof(v->headline), "%s: it is the limit%s", gpu,
+				 isnan(facts->emc_busy)
+					 ? ", compute or DRAM is not known (no EMC load)"
+					 : "");
 		break;
 	case VERDICT_MEMORY_BANDWIDTH_BOUND:
 		snprintf(v->headline, sizeof(v->headline),
@@ -231,6 +247,28 @@ static bool quota_step(const struct session *session, struct verdict *v)
 	return true;
 }
 
+/* A bound below this is none to work for. */
+#define GAIN_WORTH 1.05
+
+static void balanced_step(const struct facts *facts, struct verdict *v)
+{
+	double gain = 1 / fmax(facts->critical_work, facts->gpu_busy);
+
+	if (!v->rules[RULE_TURNS].fired)
+		verdict_step(v, "find what the threads wait for: the input rate, the queues "
+				"between the stages");
+	else if (gain >= GAIN_WORTH)
+		verdict_step(v,
+			     "CPU and GPU take turns: overlap them (next frame's preprocessing "
+			     "while the GPU runs), up to %.1fx",
+			     gain);
+	else
+		verdict_step(v,
+			     "see whether the busiest thread computes or spins for the GPU: sudo "
+			     "perf top -t %d",
+			     facts->critical->tid);
+}
+
 static void steps(const struct session *session, const struct facts *facts, struct verdict *v)
 {
 	char who[64] = "the busiest thread";
@@ -293,18 +331,7 @@ static void steps(const struct session *session, const struct facts *facts, stru
 	case VERDICT_INPUT_LIMITED:
 		break; /* wording_path_steps() */
 	case VERDICT_BALANCED:
-		if (facts->turns >= 0.85)
-			verdict_step(
-				v,
-				"CPU and GPU take turns: overlap them (next frame's preprocessing "
-				"while "
-				"the GPU runs), up to %.1fx",
-				1 / fmax(facts->critical_oncpu, facts->gpu_busy));
-		else
-			verdict_step(v,
-				     "find what the threads wait for: the input rate, the queues "
-				     "between the "
-				     "stages");
+		balanced_step(facts, v);
 		break;
 	default:
 		verdict_step(v, "repeat with %s", v->raise);

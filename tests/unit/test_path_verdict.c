@@ -218,6 +218,8 @@ static void a_spinner_beside_a_working_gpu_is_no_cpu_limit(void **state)
 	add(1, "infer", 1000, 0)->gpu_spin_ns = part_ns(850);
 	set_gpu(0.85);
 	assert_int_equal(judge(), VERDICT_BALANCED);
+	/* It computes 15 %: beside the GPU, that leaves 1 / 0.85. */
+	assert_non_null(strstr(verdict.next_steps[0], "up to 1.2x"));
 	set_gpu(0.95);
 	assert_int_equal(judge(), VERDICT_COMPUTE_BOUND);
 }
@@ -244,6 +246,47 @@ static void waiting_for_requests_is_idle(void **state)
 	set_gpu(0.03);
 	assert_int_equal(judge(), VERDICT_INSUFFICIENT_DATA);
 	assert_true(says("idle"));
+}
+
+/* A board that does not tell the GPU's load: waiting and spinning for it are the same limit. */
+static void waiting_for_a_gpu_of_unknown_load(void **state)
+{
+	(void)state;
+	add(1, "infer", 100, 0);
+	wait_for(1, WAIT_GPU, 900, 0, "");
+	assert_int_equal(judge(), VERDICT_COMPUTE_BOUND);
+	assert_true(verdict.confidence > 0 && verdict.confidence <= 0.5);
+	assert_true(fabs(verdict.share - 0.9) < 1e-6);
+	assert_true(fabs(verdict.gain_bound - 10) < 1e-6);
+	assert_true(says("infer/1 waits or spins for the GPU 90 %"));
+	assert_true(says("not known"));
+	session.edges[0].ns -= part_ns(1);
+	session.threads[0].oncpu_ns += part_ns(1);
+	assert_int_equal(judge(), VERDICT_BALANCED);
+}
+
+static void spinning_for_a_gpu_of_unknown_load(void **state)
+{
+	(void)state;
+	add(1, "infer", 1000, 0)->gpu_spin_ns = part_ns(960);
+	assert_int_equal(judge(), VERDICT_COMPUTE_BOUND);
+	assert_true(fabs(verdict.share - 0.96) < 1e-6);
+	/* The load, where there is one, tells better. */
+	set_gpu(0.6);
+	assert_int_equal(judge(), VERDICT_BALANCED);
+	assert_null(strstr(verdict.next_steps[0], "1.0x"));
+}
+
+/* Both filled: no turns that could overlap, and no bound that is none. */
+static void no_bound_of_nothing(void **state)
+{
+	(void)state;
+	add(1, "infer", 990, 0)->gpu_spin_ns = part_ns(30);
+	wait_for(1, WAIT_GPU, 10, 0, "");
+	set_gpu(0.89);
+	judge();
+	for (int i = 0; i < verdict.nsteps; i++)
+		assert_null(strstr(verdict.next_steps[i], "1.0x"));
 }
 
 static void mostly_unknown_is_not_judged(void **state)
@@ -298,6 +341,9 @@ int main(void)
 		TEST(a_spinner_beside_a_working_gpu_is_no_cpu_limit),
 		TEST(waiting_is_not_idle),
 		TEST(waiting_for_requests_is_idle),
+		TEST(waiting_for_a_gpu_of_unknown_load),
+		TEST(spinning_for_a_gpu_of_unknown_load),
+		TEST(no_bound_of_nothing),
 		TEST(mostly_unknown_is_not_judged),
 		TEST(less_than_a_fifth_is_no_limit),
 		TEST(other_limits_are_named_beside_it),
