@@ -40,12 +40,34 @@ const struct board_mode *clocks_emc_mode(const struct board_info *board)
 	return NULL;
 }
 
+/* GR3D tops out at 99 %. */
+#define GPU_BUSY_FULL 0.99
+
+/* How much faster bytes could move: all the bandwidth at the largest clock / now; NAN unknown. */
+static double dram_headroom(const struct facts *facts)
+{
+	double clock = fmax(facts->emc_headroom, 1);
+
+	if (facts->emc_clock_share < 1)
+		clock /= facts->emc_clock_share;
+	return facts->emc_busy > 0 ? clock / facts->emc_busy : NAN;
+}
+
 void clocks_weigh(struct verdict *verdict, const struct facts *facts)
 {
+	double dram = dram_headroom(facts), speedup = facts->clock_headroom;
+	double scaled = fmin(facts->gpu_busy / GPU_BUSY_FULL, 1);
+	const char *limit = "the GPU at its largest clock";
+
+	/* Work that the GPU's clock times scales with it at best, and moves its bytes as fast. */
+	if (dram < speedup) {
+		speedup = dram;
+		limit = "DRAM bandwidth";
+	}
 	verdict->share = facts->gpu_busy;
-	/* Work that the GPU's clock times scales with it at best. */
-	verdict->gain_bound = facts->clock_headroom;
-	text_copy(verdict->gain_limit, sizeof(verdict->gain_limit), "the GPU at its largest clock");
+	verdict->gain_bound = 1 / (1 - scaled + scaled / speedup);
+	if (!isnan(verdict->gain_bound))
+		text_copy(verdict->gain_limit, sizeof(verdict->gain_limit), limit);
 }
 
 void clocks_contribute(struct verdict *verdict)

@@ -223,7 +223,8 @@ static void estimate_confidence(struct verdict *v, const struct facts *facts)
 		verdict_doubt(v, 0.5,
 			      "the GPU's and the DRAM's load (tegrastats as root, where it prints "
 			      "them)");
-	if (v->class == VERDICT_COMPUTE_BOUND && isnan(facts->emc_busy))
+	if ((v->class == VERDICT_COMPUTE_BOUND || v->class == VERDICT_CLOCK_CAPPED) &&
+	    isnan(facts->emc_busy))
 		verdict_doubt(v, 0.5,
 			      "EMC load: run tegrastats as root; without it, compute and DRAM "
 			      "bandwidth cannot be told apart");

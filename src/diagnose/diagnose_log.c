@@ -78,7 +78,8 @@ static void estimate_confidence(struct verdict *v, const struct session *session
 	}
 	verdict_doubt(v, facts->gpu_samples < FEW_LINES ? 0.3 : 1,
 		      "more lines: each GPU figure is one 16.7 ms reading");
-	if (v->class == VERDICT_COMPUTE_BOUND && isnan(facts->emc_busy))
+	if ((v->class == VERDICT_COMPUTE_BOUND || v->class == VERDICT_CLOCK_CAPPED) &&
+	    isnan(facts->emc_busy))
 		verdict_doubt(v, 0.5,
 			      "the EMC load: run tegrastats as root; without it compute and DRAM "
 			      "bandwidth cannot be told apart");

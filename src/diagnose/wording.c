@@ -71,6 +71,11 @@ const char *wording_raise_insufficient(const struct facts *facts, bool gpu_known
 	return "a thread that is seen to wait for the GPU: CUDA calls are not seen here";
 }
 
+const char *wording_dram_unknown(const struct facts *facts)
+{
+	return isnan(facts->emc_busy) ? ", compute or DRAM is not known (no EMC load)" : "";
+}
+
 static void insufficient_headline(const struct facts *facts, struct verdict *v)
 {
 	char gpu[64] = "the GPU is unknown";
@@ -117,9 +122,7 @@ static void headline(const struct session *session, const struct facts *facts, s
 			waiting_headline(facts, v);
 		else
 			snprintf(v->headline, sizeof(v->headline), "%s: it is the limit%s", gpu,
-				 isnan(facts->emc_busy)
-					 ? ", compute or DRAM is not known (no EMC load)"
-					 : "");
+				 wording_dram_unknown(facts));
 		break;
 	case VERDICT_MEMORY_BANDWIDTH_BOUND:
 		snprintf(v->headline, sizeof(v->headline),

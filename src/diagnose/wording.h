@@ -16,6 +16,9 @@ void wording_fill(const struct session *session, const struct facts *facts,
 /* The same for a verdict on a log. */
 void wording_log(const struct session *session, const struct facts *facts, struct verdict *verdict);
 
+/* The end of a headline: that the GPU is the limit, but not which part of it; or nothing. */
+const char *wording_dram_unknown(const struct facts *facts);
+
 /* "preproc-0/1234" */
 void wording_thread(char *dst, size_t size, const struct thread_account *thread);
 

@@ -85,9 +85,9 @@ void wording_board_headline(const struct session *session, const struct facts *f
 		thermal_headline(session, facts, v);
 	else
 		snprintf(v->headline, sizeof(v->headline),
-			 "the GPU is busy %.0f %% at %.0f MHz%s%s: %.1fx below what it can do",
+			 "the GPU is busy %.0f %% at %.0f MHz%s%s: %.1fx below what it can do%s",
 			 PCT(facts->gpu_busy), facts->gpu_mhz, *board->mode ? " in mode " : "",
-			 board->mode, facts->clock_headroom);
+			 board->mode, facts->clock_headroom, wording_dram_unknown(facts));
 }
 
 /* " in mode 15W", or nothing. */
@@ -207,6 +207,7 @@ static void mode_step(const struct session *session, struct verdict *v)
 	const struct board_gpu *gpu = &session->board.gpu;
 	const struct board_mode *next = &session->board.next;
 	double gain = next->gpu_mhz / gpu->cap_mhz;
+	char bound[96] = "";
 
 	if (clocks_gpu(v->rules) == CLOCK_NOT_RAISED)
 		verdict_step(
@@ -216,9 +217,12 @@ static void mode_step(const struct session *session, struct verdict *v)
 			gpu->cap_mhz);
 	if (next->sm > 0 && gpu->sm_active > 0)
 		gain *= (double)next->sm / gpu->sm_active;
+	if (v->gain_bound < gain)
+		snprintf(bound, sizeof(bound), ", up to %.1fx the work (%s)", v->gain_bound,
+			 v->gain_limit);
 	if (*next->name && next->id >= 0)
-		verdict_step(v, "sudo nvpmodel -m %d (%s): up to %.1fx the GPU of this mode",
-			     next->id, next->name, gain);
+		verdict_step(v, "sudo nvpmodel -m %d (%s): up to %.1fx the GPU of this mode%s",
+			     next->id, next->name, gain, bound);
 	else if (!*session->board.largest.name)
 		verdict_step(v, "a larger power mode, if there is one (sudo nvpmodel -q)");
 }

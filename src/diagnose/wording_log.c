@@ -27,18 +27,16 @@ static void headline(const struct session *session, const struct facts *facts, s
 	gpu_words(facts, gpu, sizeof(gpu));
 	switch (v->class) {
 	case VERDICT_COMPUTE_BOUND:
-		snprintf(line, size, "%s: it is the limit%s", gpu,
-			 isnan(facts->emc_busy) ? ", compute or DRAM is not known (no EMC load)"
-						: "");
+		snprintf(line, size, "%s: it is the limit%s", gpu, wording_dram_unknown(facts));
 		break;
 	case VERDICT_MEMORY_BANDWIDTH_BOUND:
 		snprintf(line, size, "%s and DRAM %.0f %%: bandwidth is the limit", gpu,
 			 PCT(facts->emc_busy));
 		break;
 	case VERDICT_CLOCK_CAPPED:
-		snprintf(line, size, "%s at %.0f MHz, %.1fx below the %.0f MHz of %s", gpu,
+		snprintf(line, size, "%s at %.0f MHz, %.1fx below the %.0f MHz of %s%s", gpu,
 			 facts->gpu_mhz, facts->clock_headroom, session->board.gpu.hw_max_mhz,
-			 session->board.module);
+			 session->board.module, wording_dram_unknown(facts));
 		break;
 	case VERDICT_THERMAL_THROTTLED:
 		snprintf(line, size, "at %.0f C the GPU clock falls by %.0f %% under load",
@@ -135,7 +133,7 @@ static void steps(const struct facts *facts, struct verdict *v)
 			v,
 			"choose a larger power mode (sudo nvpmodel -q shows it, -m ID sets it), "
 			"then sudo jetson_clocks: up to %.1fx",
-			facts->clock_headroom);
+			v->gain_bound);
 		break;
 	case VERDICT_THERMAL_THROTTLED:
 		verdict_step(

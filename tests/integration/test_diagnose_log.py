@@ -88,6 +88,19 @@ def test_clock_below_the_largest_is_capped():
     assert report["verdict"]["gain_bound"] == pytest.approx(624.75 / 407, rel=0.01)
 
 
+def test_dram_bounds_what_a_larger_clock_gives():
+    line = LINE.format(gpu=99, mhz=407, tj=49)
+    fed = judge(line.replace("EMC_FREQ 6%", "EMC_FREQ 72%").encode() * 60)["verdict"]
+    assert fed["class"] == "clock-capped"
+    # EMC at the 2133 MHz that is this module's largest
+    assert fed["gain_bound"] == pytest.approx(1 / 0.72, rel=0.01)
+    assert fed["gain_limit"] == "DRAM bandwidth"
+    assert "up to 1.4x" in json.dumps(fed["next_steps"])
+    unknown = judge(line.replace("EMC_FREQ 6%@2133 ", "").encode() * 60)["verdict"]
+    assert unknown["class"] == "clock-capped" and unknown["confidence"] <= 0.5
+    assert "compute or DRAM is not known" in unknown["headline"]
+
+
 def test_the_module_of_a_jetpack_5_xavier_nx_is_known():
     """Its carve-outs leave 6834 of 8192 MB."""
     line = ("RAM 2274/6834MB (lfb 27x4MB) SWAP 542/3417MB (cached 2MB) "

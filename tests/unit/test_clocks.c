@@ -102,7 +102,41 @@ static void a_mode_that_caps_the_gpu(void **state)
 	assert_true(says("its cap in mode 15W; the hardware goes to 1020"));
 	assert_true(says("nvpmodel -m 1 (25W): up to 1.5x"));
 	assert_false(says("jetson_clocks"));
-	assert_float_equal(verdict.gain_bound, 1020.0 / 600, 1e-6);
+	/* 98 of 99 % scale: 1 / (1/99 + 98/99 / 1.7) */
+	assert_float_equal(verdict.gain_bound, 1.68797, 1e-4);
+	assert_string_equal(verdict.gain_limit, "the GPU at its largest clock");
+}
+
+/* AGX Orin in MODE_30W: the GPU could do 4.25 times as much, the DRAM moves 70 % of all it can. */
+static void a_mode_that_caps_more_than_the_dram_can_feed(void **state)
+{
+	struct board_info *board = &session.board;
+
+	(void)state;
+	board->gpu.hw_max_mhz = board->largest.gpu_mhz = 1300.5;
+	board->gpu.sm_total = 16;
+	board->emc.cap_mhz = 3199;
+	board->next.gpu_mhz = 816;
+	board->next.sm = 16;
+	judge(0.99, 612, 0.7, 3199);
+	assert_int_equal(verdict.class, VERDICT_CLOCK_CAPPED);
+	assert_float_equal(verdict.gain_bound, 1 / 0.7, 1e-6);
+	assert_string_equal(verdict.gain_limit, "DRAM bandwidth");
+	assert_true(says("up to 2.7x the GPU of this mode, up to 1.4x the work"));
+	assert_true(verdict.confidence > 0.5);
+	/* Where the mode also holds the DRAM clock at two thirds, or it was not raised that far. */
+	board->emc.cap_mhz = 3199 / 1.5;
+	judge(0.99, 612, 0.7, 3199 / 1.5);
+	assert_float_equal(verdict.gain_bound, 1.5 / 0.7, 1e-6);
+	board->emc.cap_mhz = 3199;
+	judge(0.99, 612, 0.7, 3199 / 1.5);
+	assert_float_equal(verdict.gain_bound, 1.5 / 0.7, 1e-6);
+	/* Unknown, it may be the limit already. */
+	session.tegra.emc_busy.n = 0;
+	diagnose(&session, &verdict);
+	assert_int_equal(verdict.class, VERDICT_CLOCK_CAPPED);
+	assert_true(verdict.confidence <= 0.5);
+	assert_true(strstr(verdict.headline, "compute or DRAM is not known"));
 }
 
 static void a_clock_that_was_not_raised(void **state)
@@ -286,6 +320,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_mode_that_caps_the_gpu),
+		TEST(a_mode_that_caps_more_than_the_dram_can_feed),
 		TEST(a_clock_that_was_not_raised),
 		TEST(a_clock_that_follows_low_load),
 		TEST(the_roof_is_where_the_clock_was),
