@@ -129,8 +129,8 @@ static void roof_words(const struct session *session, const struct facts *facts,
 		       size_t size)
 {
 	const struct board_info *board = &session->board;
-	double flops =
-		board->largest.ceilings.flops[PREC_FP32] * facts->gpu_mhz / board->gpu.hw_max_mhz;
+	double flops = board->largest.ceilings.flops[PREC_FP32] * facts->gpu_mhz /
+		       board->gpu.hw_max_mhz * facts->sm_share;
 	char roof[32];
 
 	*dst = '\0';
@@ -151,6 +151,9 @@ static void check_roofline(const struct session *session, const struct facts *fa
 	roof_words(session, facts, roof, sizeof(roof));
 	if (!v->has_roofline)
 		add(v, "point on the roofline", CHECK_UNKNOWN, "give --model, --latency%s", roof);
+	else if (isnan(facts->sm_share) && !v->roofline_input.peak_given)
+		add(v, "point on the roofline", CHECK_UNKNOWN,
+		    "how many SMs the power mode leaves on is not known: give --peak-flops");
 	else if (!bound || precision >= PRECISIONS)
 		add(v, "point on the roofline", CHECK_UNKNOWN,
 		    "the ceilings of this board are not known: tegratrace roofline --peak-flops "

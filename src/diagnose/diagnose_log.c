@@ -49,6 +49,11 @@ static void weigh(struct verdict *v, const struct facts *facts)
 		break;
 	case VERDICT_CLOCK_CAPPED:
 		clocks_weigh(v, facts);
+		/* SMs that may be off, too, could gain more. */
+		if (isnan(facts->sm_share)) {
+			v->gain_bound = NAN;
+			*v->gain_limit = '\0';
+		}
 		break;
 	case VERDICT_THERMAL_THROTTLED:
 		v->share = facts->hot_clock_loss;
@@ -87,6 +92,8 @@ static void estimate_confidence(struct verdict *v, const struct session *session
 		verdict_doubt(v, 0.6,
 			      "the GPU clock and the module: whether a power mode holds it down is "
 			      "not known");
+	if (v->class == VERDICT_COMPUTE_BOUND && isnan(facts->sm_share))
+		verdict_doubt(v, 0.6, "the power mode: whether it leaves all SMs on is not known");
 	if (v->class == VERDICT_CLOCK_CAPPED && session->board_guessed)
 		verdict_doubt(v, 0.7, "the module's name: it was inferred from the lines");
 	if (v->class == VERDICT_CPU_BOUND || v->class == VERDICT_NO_GPU_USE)

@@ -258,6 +258,7 @@ void facts_init(struct facts *facts)
 		.gpu_work = NAN,
 		.gpu_mhz = NAN,
 		.clock_headroom = NAN,
+		.sm_share = NAN,
 		.hot_clock_loss = NAN,
 		.hottest_c = NAN,
 		.trip_c = NAN,

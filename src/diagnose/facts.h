@@ -40,6 +40,7 @@ struct facts {
 	double mode_headroom;	/* what the hardware could do / what the power mode allows */
 	double emc_clock_share, emc_headroom; /* the same of the memory clock */
 	double clock_headroom; /* what the GPU could do at its largest clock with all SMs / now */
+	double sm_share;       /* of the module's SMs: left on by the power mode */
 	double hot_clock_loss; /* part of the clock lost while the hottest zone is at its trip */
 	double hottest_c;
 	double trip_c;	     /* lowest software throttle point of the module */

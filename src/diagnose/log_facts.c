@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "tegra/guess.h"
 #include "tegra/lag.h"
+#include "tegra/modules.h"
 
 /* A GPU this busy would be clocked up if it could. */
 #define LOADED 0.9
@@ -64,6 +66,26 @@ static void add_point(struct sums *sums, const struct tegra_point *p, double ful
 	sums->worst_loaded_mhz = fmin(sums->worst_loaded_mhz, p->gpu_mhz);
 	if (p->hottest_c >= trip_c - TRIP_MARGIN_C)
 		add(&sums->hot_clock, p->gpu_mhz);
+}
+
+/* Of a run the board tells; of a log, the power mode that its clocks and cores fit. */
+static double sm_share(const struct session *session, const struct sums *sums)
+{
+	const struct board_gpu *gpu = &session->board.gpu;
+	const struct tegra_summary *tegra = &session->tegra;
+	const struct module *module;
+	const struct mean *clock = sums->loaded_clock.n ? &sums->loaded_clock : &sums->clock;
+	int sm = gpu->sm_active;
+
+	if (session->board_guessed) {
+		module = module_by_name(session->board.module, NULL);
+		if (!module)
+			return NAN;
+		sm = tegra_guess_sm(module, value_of(clock),
+				    tegra->cpus_off < 0 ? -1 : module->cpus - tegra->cpus_off,
+				    tegra->emc_clock_mhz.n ? tegra->emc_clock_mhz.max : NAN);
+	}
+	return sm > 0 && gpu->sm_total >= sm ? (double)sm / gpu->sm_total : NAN;
 }
 
 static void fill(const struct sums *sums, double full_mhz, struct facts *facts)
@@ -151,6 +173,9 @@ void facts_gather_log(const struct session *session, size_t from, size_t to, str
 		add_point(&sums, &series->points[i], full_mhz, isnan(trip_c) ? INFINITY : trip_c);
 	facts->trip_c = trip_c;
 	fill(&sums, full_mhz, facts);
+	facts->sm_share = sm_share(session, &sums);
+	if (!isnan(facts->sm_share))
+		facts->clock_headroom /= facts->sm_share;
 	/* What the power mode allows is not in a log, so this is against the clock that was used. */
 	facts->emc_headroom = session->board.emc.hw_max_mhz / value_of(&sums.emc_clock);
 	if (duration_ns == UNKNOWN_NS || to == from)

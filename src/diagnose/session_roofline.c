@@ -8,12 +8,12 @@
 #include "diagnose/rules.h"
 #include "tegra/modules.h"
 
-/* A log gives the clock but no ceilings: those of the largest mode scale with it. */
+/* A log gives the clock but no ceilings: those of the largest mode scale with it and the SMs. */
 static void scale_ceilings(const struct session *session, const struct facts *facts,
 			   struct board_ceilings *now)
 {
 	const struct board_info *board = &session->board;
-	double gpu = facts->gpu_mhz / board->gpu.hw_max_mhz;
+	double gpu = facts->gpu_mhz / board->gpu.hw_max_mhz * facts->sm_share;
 	double emc = session->tegra.emc_clock_mhz.n
 			     ? session->tegra.emc_clock_mhz.mean / board->emc.hw_max_mhz
 			     : NAN;

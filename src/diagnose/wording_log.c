@@ -19,9 +19,20 @@ static void gpu_words(const struct facts *facts, char *dst, size_t size)
 		snprintf(dst, size, "the GPU is busy %.0f %%", PCT(facts->gpu_busy));
 }
 
+/* " and 4 of 8 SMs", where the power mode is known to have turned some off. */
+static void sm_words(const struct session *session, const struct facts *facts, char *dst,
+		     size_t size)
+{
+	int total = session->board.gpu.sm_total;
+
+	*dst = '\0';
+	if (facts->sm_share < 1)
+		snprintf(dst, size, " and %.0f of %d SMs", facts->sm_share * total, total);
+}
+
 static void headline(const struct session *session, const struct facts *facts, struct verdict *v)
 {
-	char *line = v->headline, gpu[48];
+	char *line = v->headline, gpu[48], sm[32];
 	size_t size = sizeof(v->headline);
 
 	gpu_words(facts, gpu, sizeof(gpu));
@@ -34,8 +45,9 @@ static void headline(const struct session *session, const struct facts *facts, s
 			 PCT(facts->emc_busy));
 		break;
 	case VERDICT_CLOCK_CAPPED:
-		snprintf(line, size, "%s at %.0f MHz, %.1fx below the %.0f MHz of %s%s", gpu,
-			 facts->gpu_mhz, facts->clock_headroom, session->board.gpu.hw_max_mhz,
+		sm_words(session, facts, sm, sizeof(sm));
+		snprintf(line, size, "%s at %.0f MHz%s, %.1fx below the %.0f MHz of %s%s", gpu,
+			 facts->gpu_mhz, sm, facts->clock_headroom, session->board.gpu.hw_max_mhz,
 			 session->board.module, wording_dram_unknown(facts));
 		break;
 	case VERDICT_THERMAL_THROTTLED:
@@ -81,10 +93,16 @@ static void evidence(const struct session *session, const struct facts *facts, s
 		verdict_evidence(v, "inferred", "by rails, cores and memory the board is a %s",
 				 board->module);
 	if (session->board_guessed && !isnan(facts->clock_headroom))
-		verdict_evidence(v, "module table",
-				 "largest GPU clock %.0f MHz: %.2fx the one seen%s",
-				 board->gpu.hw_max_mhz, facts->clock_headroom,
-				 low_load ? ", no fault at this load" : "");
+		verdict_evidence(
+			v, "module table", "largest GPU clock %.0f MHz: %.2fx the one seen%s",
+			board->gpu.hw_max_mhz,
+			facts->clock_headroom * (isnan(facts->sm_share) ? 1 : facts->sm_share),
+			low_load ? ", no fault at this load" : "");
+	if (v->rules[RULE_GPU_SATURATED].fired && session->board_guessed && isnan(facts->sm_share))
+		verdict_evidence(
+			v, "module table",
+			"no power mode of it fits these clocks and cores: how many SMs are "
+			"on is not known");
 	if (clocks_emc(v->rules) == CLOCK_CAPPED)
 		verdict_evidence(v, "module table",
 				 "largest DRAM clock %.0f MHz: %.2fx the one seen",
@@ -113,6 +131,10 @@ static void evidence(const struct session *session, const struct facts *facts, s
 
 static void steps(const struct facts *facts, struct verdict *v)
 {
+	char gain[32] = "";
+
+	if (!isnan(v->gain_bound))
+		snprintf(gain, sizeof(gain), ": up to %.1fx", v->gain_bound);
 	switch (v->class) {
 	case VERDICT_COMPUTE_BOUND:
 		verdict_step(v,
@@ -132,8 +154,8 @@ static void steps(const struct facts *facts, struct verdict *v)
 		verdict_step(
 			v,
 			"choose a larger power mode (sudo nvpmodel -q shows it, -m ID sets it), "
-			"then sudo jetson_clocks: up to %.1fx",
-			v->gain_bound);
+			"then sudo jetson_clocks%s",
+			gain);
 		break;
 	case VERDICT_THERMAL_THROTTLED:
 		verdict_step(

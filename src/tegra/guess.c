@@ -101,6 +101,42 @@ static const char *family(const struct tegra_traits *traits)
 	return NULL;
 }
 
+/* A locked 1020 MHz reads 1005-1019. */
+#define CLOCK_JITTER 0.03
+
+static bool is_mode_of(const struct module *module, const struct module_mode *mode, double gpu_mhz,
+		       int cpus, double emc_mhz)
+{
+	if (cpus != mode->cpus)
+		return false;
+	if (emc_mhz > mode->emc_mhz * (1 + CLOCK_JITTER))
+		return false;
+	/* CPUs may have been turned off by hand: then only a clock at its cap tells the mode. */
+	return fabs(gpu_mhz / mode->gpu_mhz - 1) <= CLOCK_JITTER ||
+	       (cpus == module->cpus && gpu_mhz < mode->gpu_mhz);
+}
+
+int tegra_guess_sm(const struct module *module, double gpu_mhz, int cpus, double emc_mhz)
+{
+	bool differ = false;
+	int sm = -1;
+
+	for (size_t i = 0; i < module->nmodes; i++)
+		differ |= module->modes[i].sm != module->modes[0].sm;
+	if (!differ)
+		return module->sm;
+	for (size_t i = 0; i < module->nmodes; i++) {
+		const struct module_mode *mode = &module->modes[i];
+
+		if (!is_mode_of(module, mode, gpu_mhz, cpus, emc_mhz))
+			continue;
+		if (sm > 0 && sm != mode->sm)
+			return -1;
+		sm = mode->sm;
+	}
+	return sm;
+}
+
 const struct module *tegra_guess_module(const struct tegra_traits *traits)
 {
 	const char *name = family(traits);

@@ -25,4 +25,11 @@ void tegra_traits_add(struct tegra_traits *traits, const struct tegra_sample *sa
 /* NULL when the lines fit no module, or several that differ in their ceilings. */
 const struct module *tegra_guess_module(const struct tegra_traits *traits);
 
+/*
+ * The SMs that the power mode leaves on, by what a log shows of it: the GPU clock under load, the
+ * CPUs on line and the largest EMC clock (NAN, -1: unknown). -1: no mode of the table fits, or
+ * several that differ.
+ */
+int tegra_guess_sm(const struct module *module, double gpu_mhz, int cpus, double emc_mhz);
+
 #endif

@@ -141,6 +141,7 @@ def test_the_mode_caps_the_gpu(board, sleeper):
     fixture.gpu_load(99)
     for path in fixture.root.glob("sys/class/devfreq/*gpu*/cur_freq"):
         path.write_text("612000000\n", encoding="ascii")
+    fixture.write("sys/kernel/debug/cactmon/mc_all", 3199000 * 10 // 100)
     verdict = fixture.run(sleeper.pid, 2)["verdict"]
     assert verdict["class"] == "clock-capped"
     assert verdict["gain_bound"] == pytest.approx(1300.5 / 612 * 2, rel=0.02)

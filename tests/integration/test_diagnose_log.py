@@ -84,8 +84,31 @@ def test_public_log(log):
 def test_clock_below_the_largest_is_capped():
     report = judge(LINE.format(gpu=98, mhz=407, tj=49).encode() * 60)
     assert report["verdict"]["class"] == "clock-capped"
-    # Orin Nano 8GB: 625 of 407 MHz
-    assert report["verdict"]["gain_bound"] == pytest.approx(624.75 / 407, rel=0.01)
+    # Orin Nano 8GB: 625 of 407 MHz, and two cores off are its 7W, with 4 of 8 SMs; the GPU's 98 of
+    # 99 % scale with that.
+    speedup = 624.75 / 407 * 2
+    assert report["verdict"]["gain_bound"] == pytest.approx(
+        1 / (1 / 99 + 98 / 99 / speedup), rel=0.01)
+    assert "4 of 8 SMs" in report["verdict"]["headline"]
+
+
+def test_no_roof_and_no_gain_without_the_number_of_sms():
+    """407 MHz with all but one core is no power mode of an Orin Nano 8GB."""
+    line = LINE.format(gpu=98, mhz=407, tj=49).replace(",off,off", ",0%@960,off")
+    args = ("--model", "resnet50", "--latency", "25", "-")
+    known = diagnose(*args, data=line.replace(",0%@960,off", ",off,off").encode() * 60)
+    assert b"% of the FP16" in known.stdout
+    verdict = judge(line.encode() * 60)["verdict"]
+    assert verdict["class"] == "clock-capped" and verdict["gain_bound"] is None
+    text = diagnose(*args, data=line.encode() * 60).stdout.decode()
+    assert "?     point on the roofline: how many SMs" in text and "nan" not in text
+
+
+@needs_corpus
+def test_the_roof_of_a_mode_with_half_of_the_sms():
+    log = CORPUS / "tegrastats/logs/orin-nano-super_r36_root_yolov8s-fp16-7w.log"
+    # 4 SMs x 128 lanes x 2 x 408 MHz
+    assert "(FP32 417 GFLOP/s" in diagnose(log).stdout.decode()
 
 
 def test_dram_bounds_what_a_larger_clock_gives():
@@ -326,7 +349,8 @@ def test_none_of_the_four(data, figures):
 
 def test_copied_figures_are_answered():
     """40 GFLOPS, 85 C and 102.4 GB/s, for an Orin Nano 8GB at 620 of 624.75 and 2133 MHz."""
-    report = judge((LINE.format(gpu=98, mhz=620, tj=88) * 60).encode())
+    line = LINE.replace("off,off", "0%@960,0%@960")  # six cores: its 15W, with 8 SMs
+    report = judge((line.format(gpu=98, mhz=620, tj=88) * 60).encode())
     # 8 SM x 128 FMA x 2 x 620 MHz = 1.27 TFLOP/s; 2133 MHz x 2 x 16 B = 68.3 GB/s
     assert "FP32 1.27 TFLOP/s, not 40 GFLOP/s" in \
         checklist(report, "point on the roofline")["text"]
@@ -335,7 +359,7 @@ def test_copied_figures_are_answered():
     assert report["roofline_notes"] == []
     out = diagnose("--json", "--gflop", "7.7", "--latency", "25", "--precision", "fp32",
                    "--peak-flops", "40G", "--peak-bw", "102.4G", "-",
-                   data=(LINE.format(gpu=98, mhz=620, tj=60) * 60).encode())
+                   data=(line.format(gpu=98, mhz=620, tj=60) * 60).encode())
     report = harness.parse_report(out.stdout)
     notes = " ".join(report["roofline_notes"])
     assert report["roofline"]["point"]["bound"] == "impossible"
