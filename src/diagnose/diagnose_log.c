@@ -29,8 +29,7 @@ static enum verdict_class choose(const struct rule_outcome *rules, const struct 
 
 	if (fired(rules, RULE_GPU_SATURATED))
 		return phase_filled_class(rules);
-	/* Below a few percent of the GPU's full work nobody computes on it. */
-	if ((cpu || facts->cores_used >= 0.5) && facts->gpu_work < 0.02)
+	if ((cpu || facts->cores_used >= 0.5) && fired(rules, RULE_GPU_UNUSED))
 		return VERDICT_NO_GPU_USE;
 	if (cpu && facts->gpu_busy < 0.75)
 		return VERDICT_CPU_BOUND;

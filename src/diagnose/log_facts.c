@@ -95,6 +95,8 @@ static void fill(const struct sums *sums, double full_mhz, struct facts *facts)
 	facts->gpu_samples = (double)sums->gpu.n;
 	facts->gpu_busy = value_of(&sums->gpu);
 	facts->gpu_idle = 1 - facts->gpu_busy;
+	/* No thread is seen in a log; a little work at a low clock is work all the same. */
+	facts->gpu_unused = facts->gpu_idle;
 	variance = value_of(&sums->gpu_squares) - facts->gpu_busy * facts->gpu_busy;
 	if (sums->gpu.n > 1)
 		facts->gpu_busy_error = 1.96 * sqrt(fmax(variance, 0) / (double)sums->gpu.n);

@@ -111,6 +111,16 @@ def test_the_roof_of_a_mode_with_half_of_the_sms():
     assert "(FP32 417 GFLOP/s" in diagnose(log).stdout.decode()
 
 
+def test_a_gpu_that_is_a_little_busy_is_used():
+    """8 % of the time at 114 of 625 MHz is 1.5 % of all it could do: but it does work."""
+    line = LINE.replace("18%@960", "98%@960")
+    used = judge(line.format(gpu=8, mhz=114, tj=49).encode() * 60)["verdict"]
+    assert used["class"] == "cpu-bound"
+    assert "the GPU is busy 8 %" in used["headline"]
+    unused = judge(line.format(gpu=1, mhz=114, tj=49).encode() * 60)["verdict"]
+    assert unused["class"] == "no-gpu-use"
+
+
 def test_dram_bounds_what_a_larger_clock_gives():
     line = LINE.format(gpu=99, mhz=407, tj=49)
     fed = judge(line.replace("EMC_FREQ 6%", "EMC_FREQ 72%").encode() * 60)["verdict"]
