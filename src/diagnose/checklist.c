@@ -118,9 +118,13 @@ static void check_temperature(const struct session *session, const struct facts 
 	else if (isnan(trip_c))
 		add(v, "temperature safe", CHECK_UNKNOWN,
 		    "%.1f C; the trip point of this module is not known", facts->hottest_c);
+	else if (facts->hottest_c >= facts->lowest_trip_c && facts->hottest_c < trip_c)
+		add(v, "temperature safe", CHECK_UNKNOWN,
+		    "%.1f C; the zones of a %s throttle at %.1f to %.1f C", facts->hottest_c,
+		    session->board.module, facts->lowest_trip_c, trip_c);
 	else
 		add(v, "temperature safe", facts->hottest_c < trip_c ? CHECK_PASS : CHECK_FAIL,
-		    "%.1f C, %s throttles at %.0f C, not at 85", facts->hottest_c,
+		    "%.1f C, %s throttles at %.4g C, not at 85", facts->hottest_c,
 		    session->board.module, trip_c);
 }
 

@@ -262,6 +262,7 @@ void facts_init(struct facts *facts)
 		.hot_clock_loss = NAN,
 		.hottest_c = NAN,
 		.trip_c = NAN,
+		.lowest_trip_c = NAN,
 		.clock_spread = NAN,
 		.steady_differs = NAN,
 		.gpu_clock_share = NAN,

@@ -43,10 +43,11 @@ struct facts {
 	double sm_share;       /* of the module's SMs: left on by the power mode */
 	double hot_clock_loss; /* part of the clock lost while the hottest zone is at its trip */
 	double hottest_c;
-	double trip_c;	     /* lowest software throttle point of the module */
-	double power_mw;     /* input, the lag of the sensor corrected */
-	double power_raw_mw; /* as printed */
-	double clock_spread; /* (largest - smallest) / largest clock under full load */
+	double trip_c; /* software throttle point: of the zone; of a log's module, the highest */
+	double lowest_trip_c; /* of a log's module */
+	double power_mw;      /* input, the lag of the sensor corrected */
+	double power_raw_mw;  /* as printed */
+	double clock_spread;  /* (largest - smallest) / largest clock under full load */
 	/* Of a live run with a GPU source; n is 0 when it was not told apart. */
 	struct phases phases;
 	double steady_differs; /* GPU busy share of the steady phase and of the window, apart */

@@ -38,7 +38,16 @@ struct sums {
 	double hottest_c;
 };
 
+/*
+ * A point has the hottest zone of any kind, which may be the one with the highest trip point: a
+ * missed margin is better than a false alarm.
+ */
 static double trip_of(const struct board_info *board)
+{
+	return fmax(board->trips.sw_gpu_c, fmax(board->trips.sw_cpu_c, board->trips.sw_other_c));
+}
+
+static double lowest_trip_of(const struct board_info *board)
 {
 	return fmin(board->trips.sw_gpu_c, fmin(board->trips.sw_cpu_c, board->trips.sw_other_c));
 }
@@ -174,6 +183,7 @@ void facts_gather_log(const struct session *session, size_t from, size_t to, str
 	for (size_t i = from; i < to; i++)
 		add_point(&sums, &series->points[i], full_mhz, isnan(trip_c) ? INFINITY : trip_c);
 	facts->trip_c = trip_c;
+	facts->lowest_trip_c = lowest_trip_of(&session->board);
 	fill(&sums, full_mhz, facts);
 	facts->sm_share = sm_share(session, &sums);
 	if (!isnan(facts->sm_share))

@@ -77,6 +77,16 @@ static void headline(const struct session *session, const struct facts *facts, s
 	}
 }
 
+static const char *trip_words(const struct facts *facts)
+{
+	if (isnan(facts->trip_c))
+		return "";
+	if (facts->hottest_c >= facts->trip_c)
+		return ", at its trip point";
+	return facts->hottest_c < facts->lowest_trip_c ? ", below its trip point"
+						       : ", between the trip points of its zones";
+}
+
 static void evidence(const struct session *session, const struct facts *facts, struct verdict *v)
 {
 	const struct board_info *board = &session->board;
@@ -120,9 +130,7 @@ static void evidence(const struct session *session, const struct facts *facts, s
 				 PCT(facts->core_max), facts->cores_used);
 	if (!isnan(facts->hottest_c))
 		verdict_evidence(v, "tegrastats", "hottest zone %.1f C%s", facts->hottest_c,
-				 isnan(facts->trip_c)		    ? ""
-				 : facts->hottest_c < facts->trip_c ? ", below its trip point"
-								    : ", at its trip point");
+				 trip_words(facts));
 	if (!isnan(facts->power_mw))
 		verdict_evidence(v, "tegrastats",
 				 "input power %.2f W (%.2f as printed: the sensor lags by 0.42 s)",

@@ -164,6 +164,23 @@ def test_a_clock_that_falls_at_the_trip_point_is_throttling():
     assert report["verdict"]["share"] == pytest.approx(1 - 410 / 620, abs=0.01)
 
 
+AGX_XAVIER_LINE = (
+    "RAM 3437/31919MB (lfb 10x4MB) SWAP 0/15959MB (cached 0MB) CPU [50%@2265,18%@2265,0%@2265,"
+    "0%@2265,0%@2265,0%@2265,0%@2265,0%@2265] EMC_FREQ 30%@2133 GR3D_FREQ 98%@{mhz} APE 150 "
+    "AUX@80C CPU@85C thermal@84C AO@79C GPU@{gpu_c}C GPU 9000/9000 CPU 3000/3000 "
+    "SOC 4000/4000 CV 0/0 VDDRQ 1500/1500 SYS5V 3000/3000\n")
+
+
+def test_a_zone_below_its_own_trip_is_not_at_that_of_another():
+    """AGX Xavier: CPU 90, GPU 92.5, AUX 89 C; a GPU of 91 C is below its trip point."""
+    cool = AGX_XAVIER_LINE.format(mhz=1377, gpu_c=80).encode() * 40
+    verdict = judge(cool + AGX_XAVIER_LINE.format(mhz=905, gpu_c=91).encode() * 40)["verdict"]
+    assert verdict["class"] != "thermal-throttled"
+    assert "at its trip point" not in json.dumps(verdict["evidence"])
+    verdict = judge(cool + AGX_XAVIER_LINE.format(mhz=905, gpu_c=92.5).encode() * 40)["verdict"]
+    assert verdict["class"] == "thermal-throttled"
+
+
 def test_the_steady_phase_makes_the_headline():
     idle, busy = LINE.format(gpu=0, mhz=306, tj=45), LINE.format(gpu=99, mhz=620, tj=60)
     report = judge(idle.encode() * 200 + busy.encode() * 60 + idle.encode() * 200)
