@@ -54,7 +54,7 @@ static enum verdict_class choose(const struct verdict *v, const struct facts *fa
 		return VERDICT_INSUFFICIENT_DATA;
 	/* Clocks that are held back make every other limit look worse than it is. */
 	if (fired(v, RULE_UNDER_VOLTAGE) || fired(v, RULE_POWER_LIMIT) ||
-	    fired(v, RULE_OVER_CURRENT))
+	    fired(v, RULE_EVENT_CLOCK) || fired(v, RULE_OVER_CURRENT))
 		return VERDICT_POWER_THROTTLED;
 	if (fired(v, RULE_COOLING) || fired(v, RULE_HOT_CLOCK))
 		return VERDICT_THERMAL_THROTTLED;
@@ -114,6 +114,8 @@ static void gather_contributing(struct verdict *v, const struct facts *facts)
 	if (v->class == VERDICT_INSUFFICIENT_DATA)
 		return;
 	clocks_contribute(v);
+	add_contributing(v, VERDICT_POWER_THROTTLED,
+			 facts->under_voltage >= 1 || facts->power_limit >= 1);
 	if (facts->path.feeder) {
 		path_contributing(v);
 		return;
@@ -248,6 +250,10 @@ static void estimate_confidence(struct verdict *v, const struct facts *facts)
 	if (v->class == VERDICT_POWER_THROTTLED && facts->window_s < 10)
 		verdict_doubt(v, 0.6,
 			      "a longer window: the firmware publishes these counters every 2 s");
+	if (v->class == VERDICT_POWER_THROTTLED && !fired(v, RULE_EVENT_CLOCK) &&
+	    !fired(v, RULE_OVER_CURRENT) && !fired(v, RULE_CPU_HELD_BACK))
+		verdict_doubt(v, 0.6,
+			      "a GPU clock under load that is seen to fall with the events");
 	if (v->class == VERDICT_BALANCED)
 		verdict_doubt(v, 0.5, "what the waiting threads wait for");
 }

@@ -95,6 +95,8 @@ static void gather_throttle(const struct session *session, struct facts *facts)
 
 	facts->under_voltage = events(throttle->oc_events[0]);
 	facts->power_limit = events(throttle->oc_events[1]);
+	facts->under_voltage_10s = facts->under_voltage / fmax(facts->window_s / 10, 1);
+	facts->power_limit_10s = facts->power_limit / fmax(facts->window_s / 10, 1);
 	facts->oc3_loss =
 		events(throttle->oc_events[2]) * OC3_EVENT_S * OC3_CLOCK_CUT / facts->window_s;
 	if (throttle->cooling_active >= 0)
@@ -129,6 +131,8 @@ static void gather_clocks(const struct session *session, struct facts *facts)
 	facts->gpu_clock_share = ratio(session->tegra.gpu_clock_mhz.mean, board->gpu.cap_mhz);
 	if (facts->gpu_busy >= LOADED && session->throttle.margin_c <= TRIP_MARGIN_C)
 		facts->hot_clock_loss = fmax(1 - facts->gpu_clock_share, 0);
+	if (facts->gpu_busy >= LOADED && (facts->under_voltage >= 1 || facts->power_limit >= 1))
+		facts->event_clock_loss = fmax(1 - facts->gpu_clock_share, 0);
 	if (facts->gpu_busy < 0.5)
 		return;
 	facts->gpu_mhz = session->tegra.gpu_clock_mhz.mean;
@@ -275,6 +279,9 @@ void facts_init(struct facts *facts)
 		.turns = NAN,
 		.under_voltage = NAN,
 		.power_limit = NAN,
+		.under_voltage_10s = NAN,
+		.power_limit_10s = NAN,
+		.event_clock_loss = NAN,
 		.oc3_loss = NAN,
 		.cooling = NAN,
 		.cpu_over_gpu = NAN,

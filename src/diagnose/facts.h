@@ -53,9 +53,11 @@ struct facts {
 	double steady_differs; /* GPU busy share of the steady phase and of the window, apart */
 	/* Events a window; NAN where the board does not count them. */
 	double under_voltage, power_limit;
-	double oc3_loss;       /* share of the time lost to instantaneous over-current */
-	double cpu_clock_loss; /* part of the CPU clock asked for that was not there */
-	double cooling;	       /* clock-bound cooling devices active at the trip point */
+	double under_voltage_10s, power_limit_10s; /* per 10 s; of a shorter window, all */
+	double event_clock_loss; /* part of the loaded GPU's clock lost, with such an event */
+	double oc3_loss;	 /* share of the time lost to instantaneous over-current */
+	double cpu_clock_loss;	 /* part of the CPU clock asked for that was not there */
+	double cooling;		 /* clock-bound cooling devices active at the trip point */
 	/* What the thread that feeds the GPU waits for in the end. */
 	struct wait_path path;
 	double path_cpu_over_gpu; /* its computing / its GPU waits */

@@ -42,11 +42,16 @@ static const struct {
 		{"cpu-part-dominates", offsetof(struct facts, cpu_over_gpu), 1.5,
 		 "with 1.5 times the GPU's share the CPU part is what to shorten first"},
 	[RULE_UNDER_VOLTAGE] =
-		{"oc1-events", offsetof(struct facts, under_voltage), 1,
-		 "OC1 is under-voltage of the input on Orin and Thor: one is a supply "
-		 "or cable at its limit"},
-	[RULE_POWER_LIMIT] = {"oc2-events", offsetof(struct facts, power_limit), 1,
-			      "OC2 is the average power limit on Orin and Thor"},
+		{"oc1-events-in-10-s", offsetof(struct facts, under_voltage_10s), 1,
+		 "OC1 is under-voltage of the input on Orin and Thor: a supply or cable at its "
+		 "limit; a rarer event costs too little to be the limit"},
+	[RULE_POWER_LIMIT] = {"oc2-events-in-10-s", offsetof(struct facts, power_limit_10s), 1,
+			      "OC2 is the average power limit on Orin and Thor; rarer than that it "
+			      "holds back next to nothing"},
+	[RULE_EVENT_CLOCK] =
+		{"clock-loss-with-events", offsetof(struct facts, event_clock_loss), 0.03,
+		 "with a single OC1 or OC2 event a loaded GPU below its cap was held back; a clock "
+		 "at its cap jitters by 3 %"},
 	[RULE_OVER_CURRENT] =
 		{"oc3-loss", offsetof(struct facts, oc3_loss), 0.05,
 		 "thousands of OC3 events an hour are normal in MAXN: only the time they "

@@ -353,4 +353,5 @@ void wording_fill(const struct session *session, const struct facts *facts, stru
 	cpu_evidence(facts, verdict);
 	wording_path_steps(facts, verdict);
 	steps(session, facts, verdict);
+	wording_board_events_step(session, verdict);
 }

@@ -38,6 +38,9 @@ void wording_board_evidence(const struct session *session, const struct facts *f
 			    struct verdict *v);
 void wording_board_steps(const struct session *session, struct verdict *v);
 
+/* Of events that were counted and are not the class. */
+void wording_board_events_step(const struct session *session, struct verdict *v);
+
 /* Cap the confidence, with the words for what would lift the cap. */
 void verdict_doubt(struct verdict *v, double limit, const char *raise);
 

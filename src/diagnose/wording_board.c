@@ -33,30 +33,52 @@ static const char *oc_name(const struct session *session, int id)
 	return oc_meaning_known(session) ? orin[id] : other[id];
 }
 
-/* Which of the counted events held the clocks back; -1: a measured CPU clock shows it. */
-static int first_event(const struct verdict *v)
+static const char *plural(int64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* The first of OC1 and OC2 that was counted; -1: neither. */
+static int counted_event(const struct session *session)
+{
+	const int64_t *events = session->throttle.oc_events;
+
+	return events[0] > 0 ? 0 : events[1] > 0 ? 1 : -1;
+}
+
+/* Which of the counted events make the class; -1: a measured CPU clock does. */
+static int first_event(const struct session *session, const struct verdict *v)
 {
 	if (v->rules[RULE_UNDER_VOLTAGE].fired)
 		return 0;
 	if (v->rules[RULE_POWER_LIMIT].fired)
 		return 1;
+	if (v->rules[RULE_EVENT_CLOCK].fired)
+		return counted_event(session);
 	return v->rules[RULE_OVER_CURRENT].fired ? 2 : -1;
 }
 
 static void power_headline(const struct session *session, const struct facts *facts,
 			   struct verdict *v)
 {
-	int event = first_event(v);
+	int event = first_event(session, v);
+	char cost[80] = "";
 
-	if (event < 0)
+	if (event < 0) {
 		snprintf(v->headline, sizeof(v->headline),
 			 "the CPUs run %.0f %% slower than asked for: the firmware holds them back",
 			 PCT(facts->cpu_clock_loss));
-	else
-		snprintf(v->headline, sizeof(v->headline),
-			 "%" PRId64 " times %s in %.0f s held the clocks back",
-			 session->throttle.oc_events[event], oc_name(session, event),
-			 facts->window_s);
+		return;
+	}
+	if (v->rules[RULE_EVENT_CLOCK].fired)
+		snprintf(cost, sizeof(cost), ", and the loaded GPU runs %.0f %% below its cap",
+			 PCT(facts->event_clock_loss));
+	else if (event == 2)
+		snprintf(cost, sizeof(cost), ", which cost %.0f %% of the time",
+			 PCT(facts->oc3_loss));
+	snprintf(v->headline, sizeof(v->headline), "%s: %" PRId64 " event%s in %.0f s%s",
+		 oc_name(session, event), session->throttle.oc_events[event],
+		 plural(session->throttle.oc_events[event]), facts->window_s, cost);
 }
 
 static void thermal_headline(const struct session *session, const struct facts *facts,
@@ -193,8 +215,9 @@ void wording_board_evidence(const struct session *session, const struct facts *f
 
 	for (int i = 0; i < THROTTLE_OC; i++) {
 		if (throttle->oc_events[i] > 0)
-			verdict_evidence(v, "soctherm_oc", "%s: %" PRId64 " events",
-					 oc_name(session, i), throttle->oc_events[i]);
+			verdict_evidence(v, "soctherm_oc", "%s: %" PRId64 " event%s",
+					 oc_name(session, i), throttle->oc_events[i],
+					 plural(throttle->oc_events[i]));
 	}
 	cpu_clock_evidence(session, facts, v);
 	heat_evidence(session, v);
@@ -247,10 +270,8 @@ static void emc_step(const struct session *session, struct verdict *v)
 			     "-q)");
 }
 
-static void power_step(const struct session *session, struct verdict *v)
+static void power_step(const struct session *session, int event, struct verdict *v)
 {
-	int event = first_event(v);
-
 	if (event < 0)
 		verdict_step(v, "a supply and cable that hold under load; if the clocks stay low "
 				"without load, switch the board off and on: an over-current at "
@@ -267,7 +288,7 @@ void wording_board_steps(const struct session *session, struct verdict *v)
 {
 	switch (v->class) {
 	case VERDICT_POWER_THROTTLED:
-		power_step(session, v);
+		power_step(session, first_event(session, v), v);
 		break;
 	case VERDICT_THERMAL_THROTTLED:
 		verdict_step(
@@ -280,4 +301,12 @@ void wording_board_steps(const struct session *session, struct verdict *v)
 	default:
 		mode_step(session, v);
 	}
+}
+
+void wording_board_events_step(const struct session *session, struct verdict *v)
+{
+	int event = counted_event(session);
+
+	if (event >= 0 && v->class != VERDICT_POWER_THROTTLED)
+		power_step(session, event, v);
 }

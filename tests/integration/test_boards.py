@@ -91,7 +91,7 @@ def test_under_voltage(board, sleeper):
         "sys/class/hwmon/*/oc1_event_cnt", before + 3))
     verdict = report["verdict"]
     assert verdict["class"] == "power-throttled"
-    assert "3 times" in verdict["headline"] and "under-voltage" in verdict["headline"]
+    assert "3 events" in verdict["headline"] and "under-voltage" in verdict["headline"]
 
 
 def test_a_few_oc3_events_are_normal(board, sleeper):

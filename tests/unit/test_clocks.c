@@ -299,7 +299,40 @@ static void heat_comes_before_caps(void **state)
 	session.throttle.oc_events[0] = 3;
 	judge(0.98, 700, 0.3, 3199);
 	assert_int_equal(verdict.class, VERDICT_POWER_THROTTLED);
-	assert_true(says("3 times under-voltage"));
+	assert_true(says("under-voltage of the input (OC1): 3 events in 10 s"));
+}
+
+/* One event in ten minutes is worth a word, and is not what limits a GPU whose clock is held. */
+static void rare_events_are_not_the_limit(void **state)
+{
+	(void)state;
+	session.end_ns = INT64_C(600000000000);
+	session.board.gpu.cap_mhz = 1020;
+	session.board.emc.cap_mhz = 3199;
+	session.throttle.oc_events[0] = session.throttle.oc_events[2] = 0;
+	session.throttle.oc_events[1] = 1;
+	judge(0.99, 1010, 0.82, 3199);
+	assert_int_equal(verdict.class, VERDICT_MEMORY_BANDWIDTH_BOUND);
+	assert_true(contributes(VERDICT_POWER_THROTTLED));
+	assert_true(says("average power limit (OC2): 1 event"));
+	assert_true(says("draws more than its budget"));
+	/* 60 in 600 s are one in 10 s; that a clock fell is not known. */
+	session.throttle.oc_events[1] = 60;
+	judge(0.99, 1010, 0.82, 3199);
+	assert_int_equal(verdict.class, VERDICT_POWER_THROTTLED);
+	assert_false(says("held the clocks back"));
+	assert_true(verdict.confidence <= 0.6);
+	session.throttle.oc_events[1] = 59;
+	judge(0.99, 1010, 0.82, 3199);
+	assert_int_equal(verdict.class, VERDICT_MEMORY_BANDWIDTH_BOUND);
+	/* A single one, and a loaded clock below its cap. */
+	session.throttle.oc_events[1] = 1;
+	judge(0.99, 918, 0.82, 3199);
+	assert_int_equal(verdict.class, VERDICT_POWER_THROTTLED);
+	assert_true(says("1 event in 600 s, and the loaded GPU runs 10 % below its cap"));
+	assert_true(verdict.confidence > 0.6);
+	judge(0.5, 306, 0.3, 3199);
+	assert_int_not_equal(verdict.class, VERDICT_POWER_THROTTLED);
 }
 
 static void nothing_known_says_nothing(void **state)
@@ -328,6 +361,7 @@ int main(void)
 		TEST(a_dram_clock_that_was_not_raised),
 		TEST(measured_cpu_clocks),
 		TEST(heat_comes_before_caps),
+		TEST(rare_events_are_not_the_limit),
 		TEST(nothing_known_says_nothing),
 	};
 
