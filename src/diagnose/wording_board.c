@@ -276,7 +276,10 @@ static void power_step(const struct session *session, int event, struct verdict 
 		verdict_step(v, "a supply and cable that hold under load; if the clocks stay low "
 				"without load, switch the board off and on: an over-current at "
 				"boot can latch them");
-	else if (event == 0 && oc_meaning_known(session))
+	else if (!oc_meaning_known(session))
+		verdict_step(v, "a stronger supply, a shorter or thicker cable, or a smaller power "
+				"mode: what the event stands for on this board is not known");
+	else if (event == 0)
 		verdict_step(v, "the input voltage sags: a stronger supply, a shorter or thicker "
 				"cable, not the model");
 	else

@@ -333,6 +333,11 @@ static void rare_events_are_not_the_limit(void **state)
 	assert_true(verdict.confidence > 0.6);
 	judge(0.5, 306, 0.3, 3199);
 	assert_int_not_equal(verdict.class, VERDICT_POWER_THROTTLED);
+	/* On Xavier the numbers stand for something else. */
+	snprintf(session.board.soc, sizeof(session.board.soc), "tegra194");
+	judge(0.99, 1010, 0.82, 3199);
+	assert_true(says("what the event stands for on this board is not known"));
+	assert_false(says("budget"));
 }
 
 static void nothing_known_says_nothing(void **state)
