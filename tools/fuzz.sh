@@ -24,7 +24,7 @@ done
 # shellcheck disable=SC2046
 clang -std=gnu11 -D_GNU_SOURCE -g -O1 -Isrc -I. -Itests -Ibpf -DSCHEMA_PATH='"src/report/json/schema.json"' \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined tests/fuzz/fuzz_recording.c \
-	$(ls src/session/*.c src/diagnose/*.c $(ls src/report/*.c src/report/*/*.c src/base/*.c | grep -v -e perfetto -e html -e hash_table) src/tegra/modules*.c src/tegra/lag.c src/tegra/line*.c) \
+	$(ls src/session/*.c src/diagnose/*.c $(ls src/report/*.c src/report/*/*.c src/base/*.c | grep -v -e perfetto -e html -e hash_table) src/tegra/modules*.c src/tegra/guess.c src/tegra/lag.c src/tegra/line*.c) \
 	-ljansson -lsqlite3 -lm -lpthread -o "$out/fuzz_recording"
 lines=${TEGRATRACE_CORPUS:-../shared/corpus}/tegrastats
 if [ -d "$lines" ]; then
