@@ -10,6 +10,8 @@ import pytest
 from harness import (FAKE_TEGRASTATS, LIMIT, TEGRATRACE, background, is_running, parse_json, parse_report, pids_in,
                      run_tool, wait_for, workload)
 
+FULL_ONLY = ("test_blocked_signal_ends_the_run_all_the_same[2]", "test_under_nohup_the_terminals_end_is_none_of_the_run[words1]")
+
 
 @pytest.mark.parametrize("status", (0, 1, 7, 125, 255))
 def test_exit_status_passes_through(rung, status):

@@ -28,7 +28,8 @@ WAITS_ONLY = ("events=0", "ctx=0", "polls=0", "htod=0", "dtoh=0", "copies=0", "l
               "graphs=0", "waits=0")
 
 FULL_ONLY = ("test_timeline_that_is_full_costs_the_sums_nothing",
-             "test_wait_under_way_at_the_end[btf-spinning]", "test_wait_under_way_at_the_end[tracepoint-spinning]")
+             "test_wait_under_way_at_the_end[btf-spinning]", "test_wait_under_way_at_the_end[tracepoint-spinning]",
+             "test_one_event_for_each_probe")
 
 TRIES = 3
 LONGEST_WAIT_NS = 2 * 2003000  # the other thread's kernel may be in front

@@ -11,6 +11,8 @@ import pytest
 from harness import (FAKE_TEGRASTATS, LIMIT, TEGRATRACE, Load, Trace, identity_errors, is_running, parse_json,
                      state_of, wait_for)
 
+FULL_ONLY = tuple(f"test_killed_it_leaves_nothing_behind[{rung}-{at}]" for rung in ("btf", "tracepoint") for at in (4, 5))
+
 PROGRAMS = {"sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new", "task_newtask",
             "sched_process_exec", "sched_process_exit"}
 MAPS = {"tid_slots", "threads", "free_slots"}

@@ -10,6 +10,8 @@ import pytest
 from harness import trace_load
 from traces import read_perfetto, title
 
+FULL_ONLY = ("test_ended_threads_keep_their_faults",)
+
 ANON, COPIED, COLD = 1009, 499, 211
 KINDS = ("anon", "copied", "cold", "swapped")
 ZRAM = "/sys/block/zram0"

@@ -6,7 +6,8 @@ import pytest
 
 from harness import identity_errors, parse_report, run_tool, trace_load
 
-FULL_ONLY = ("test_no_follow_leaves_a_missed_process_out",)
+FULL_ONLY = ("test_no_follow_leaves_a_missed_process_out",
+             "test_thread_without_an_event_of_its_birth_is_found")
 
 # With sleeps this short the microseconds from the kernel's clock reading to its event add up.
 NEAR = 0.95

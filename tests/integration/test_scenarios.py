@@ -4,6 +4,8 @@ import pytest
 
 from pipelines import STARVED, run_pipeline, run_undisturbed
 
+FULL_ONLY = ("test_scenario[btf-gpu-blocking]", "test_scenario[tracepoint-gpu-blocking]")
+
 # Who feeds the GPU is known from its calls of the driver's library, which here is a stand-in.
 NEEDS_BPF = True
 

@@ -4,6 +4,8 @@ import pytest
 
 from harness import runq_ns, trace_load
 
+FULL_ONLY = ("test_agrees_with_the_kernel[btf-pipeline-0]", "test_agrees_with_the_kernel[tracepoint-pipeline-0]")
+
 LOADS = {
     "hog-3": ("hog-1", "hog", "n=3"),
     "hog-2": ("hog-0", "hog", "n=2"),

@@ -10,6 +10,8 @@ import pytest
 from harness import (FAKE_TEGRASTATS, Load, Trace, background, parse_report, run_tool, wait_for,
                      workload)
 
+FULL_ONLY = ("test_fits_after_churn",)
+
 HOSTILE = (b"\x1b[31mred", b"\x1b]0;title\x07", b"\xff\xfe\x80\xc3bad", b'"quo\\te\'', b"new\nline",
            b"tab\there\r", b"<b>&amp;x", b"%s%n%x", b"\xe2\x80\xaecba", b"\xc2\x9b31m", b"\x7fdel",
            b" ", b"'; rm -rf x", b"\xf0\x9f\x98\x80smile")

@@ -9,7 +9,8 @@ from pipelines import run_pipeline, run_queue_share, run_undisturbed
 
 # Three runs: each rung, and the one it chooses.
 RUNGS = ("btf", "tracepoint", "auto")
-FULL_ONLY = ("test_cpu_bound[auto]", "test_compute_bound[auto]", "test_cpu_starved_by_other_processes[auto]")
+FULL_ONLY = ("test_cpu_bound[auto]", "test_compute_bound[auto]", "test_cpu_starved_by_other_processes[auto]",
+             "test_idle", "test_balanced")
 
 
 def verdict(result, expected):

@@ -23,7 +23,8 @@ IPC = ("pipe-in", "pipe-peer", "event-in", "event-peer", "unix-in", "unix-peer",
        "child-wait")
 DISK = ("direct-read", "cold-read", "cold-mmap", "sync-write", "loader", "consumer", "swap-in")
 GIL = ("gil-hold", "gil-want")
-FULL_ONLY = ("test_stacks_of_disk_waits_begin_in_user_space[raw]",)
+FULL_ONLY = ("test_stacks_of_disk_waits_begin_in_user_space[raw]",
+             "test_a_waker_that_had_just_read_passes_the_disk_on")
 
 LOADS = {"waits-sync": SYNC, "waits-ipc": IPC, "waits-disk": DISK, "gil": GIL}
 THREADS = [pytest.param(load, name, id=name) for load, names in LOADS.items() for name in names]
