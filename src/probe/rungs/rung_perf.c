@@ -240,17 +240,20 @@ static void walk_others(struct perf_rung *rung)
 	}
 }
 
-/* A CPU that came online, or went and is back, has run unseen since the last look. */
+/*
+ * A CPU that came online, or went and is back, has run unseen. Since the last look, but what was handled
+ * meanwhile is not taken back: of one that was away for a moment up to a look's time is held for certain.
+ */
 static void follow_hotplug(struct perf_rung *rung)
 {
-	struct trace_event lost = {
-		.kind = EVENT_LOST, .time_ns = rung->checked_ns, .until_ns = UINT64_MAX};
+	struct trace_event lost = {.kind = EVENT_LOST, .until_ns = UINT64_MAX};
 	int first;
 
 	if (!perf_cpus_follow(&rung->cpus, &first))
 		return;
 	merge_open(rung);
 	rung->walked.n = -1; /* the callchains of new ones are still to be asked for */
+	lost.time_ns = rung->checked_ns > rung->handled_ns ? rung->checked_ns : rung->handled_ns;
 	for (int i = first; i < rung->cpus.n; i++) {
 		perf_cpu_enable(rung->cpus.open[i]);
 		lost.cpu = (__u16)rung->cpus.open[i]->cpu;
