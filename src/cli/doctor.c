@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/msg.h"
 #include "base/text.h"
 #include "cli/clocks.h"
@@ -148,20 +148,12 @@ static void check_tracepoints(struct doctor *doctor)
 	tracefs_close(&tracefs);
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
-}
-
 /* For the first sample; tegrastats prints it an interval after it has begun, which takes a while. */
 static void wait_for_sample(struct tegra_source *source, int64_t begin_ns, int interval_ms)
 {
 	int64_t end_ns = begin_ns + (2 * interval_ms + 1000) * 1000000LL, now;
 
-	while (now = now_ns(), tegra_source_read(source, now),
+	while (now = clock_ns(CLOCK_MONOTONIC), tegra_source_read(source, now),
 	       !tegra_source_latest(source) && !tegra_source_ended(source) && now < end_ns) {
 		struct pollfd input = {.fd = tegra_source_fd(source), .events = POLLIN};
 
@@ -173,7 +165,7 @@ static void check_tegrastats(struct finding *finding, const struct tegra_source_
 {
 	struct tegra_summary summary;
 	struct tegra_source *source;
-	int64_t begin_ns = now_ns(), end_ns;
+	int64_t begin_ns = clock_ns(CLOCK_MONOTONIC), end_ns;
 	char reason[192] = "";
 
 	finding->what = "tegrastats";
@@ -185,7 +177,7 @@ static void check_tegrastats(struct finding *finding, const struct tegra_source_
 		return;
 	}
 	wait_for_sample(source, begin_ns, options->interval_ms);
-	end_ns = now_ns();
+	end_ns = clock_ns(CLOCK_MONOTONIC);
 	tegra_source_close(source, end_ns, &summary);
 	finding->ok = summary.samples > 0;
 	snprintf(finding->text, sizeof(finding->text), "%.60s: %lld sample%s in %.1f s%s%.60s",

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define STEP_NS	 10000000LL
 #define SCAN_NS	 100000000LL  /* /proc of a busy machine takes some 10 ms */
 #define FORCE_NS 5000000000LL /* after SIGKILL: a process gives its GPU memory back first */
@@ -24,14 +26,6 @@ struct scan {
 	struct kin *kin;
 	const struct command *command; /* whose end waitpid() tells; NULL */
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
-}
 
 void kin_open(struct kin *kin)
 {
@@ -63,20 +57,13 @@ void kin_reap(const struct kin *kin, pid_t command, pid_t other)
 	}
 }
 
-static bool lives(const struct target *process)
-{
-	struct procfs_stat stat;
-
-	return !procfs_task_stat(process->pid, PROCFS_PROCESS, &stat) &&
-	       stat.starttime_ticks == process->starttime && !procfs_is_dead(&stat);
-}
-
 /* By a pidfd where there are such, else the pid could be another's by now. */
 static void tell(const struct target *process, int number)
 {
 	int fd = syscall(SYS_pidfd_open, process->pid, 0);
 
-	if (lives(process) && (fd < 0 || syscall(SYS_pidfd_send_signal, fd, number, NULL, 0)))
+	if (target_lives(process) &&
+	    (fd < 0 || syscall(SYS_pidfd_send_signal, fd, number, NULL, 0)))
 		kill(process->pid, number);
 	if (fd >= 0)
 		close(fd);
@@ -146,7 +133,7 @@ static void drop_ended(struct kin *kin)
 	int n = 0;
 
 	for (int i = 0; i < kin->n; i++) {
-		if (lives(&kin->members[i].process))
+		if (target_lives(&kin->members[i].process))
 			kin->members[n++] = kin->members[i];
 	}
 	kin->n = n;
@@ -206,18 +193,18 @@ static bool tell_all(struct kin *kin, int number)
 static bool end_by(struct kin *kin, struct command *command, int number, int64_t limit_ns)
 {
 	const struct timespec step = {0, STEP_NS};
-	int64_t end_ns = now_ns() + limit_ns, scan_ns = 0;
+	int64_t end_ns = clock_ns(CLOCK_MONOTONIC) + limit_ns, scan_ns = 0;
 	bool running = command && !command_reap(command), living;
 
 	do {
-		bool look = now_ns() >= scan_ns;
+		bool look = clock_ns(CLOCK_MONOTONIC) >= scan_ns;
 
 		/* Without adopting, its children are found while it is there only. */
 		if (look) {
 			find(kin, running ? command : NULL);
 			if (running && (!scan_ns || number == SIGKILL))
 				kill(command->pid, number);
-			scan_ns = now_ns() + SCAN_NS;
+			scan_ns = clock_ns(CLOCK_MONOTONIC) + SCAN_NS;
 		}
 		living = tell_all(kin, number);
 		if (!running && !living) {
@@ -229,7 +216,7 @@ static bool end_by(struct kin *kin, struct command *command, int number, int64_t
 		nanosleep(&step, NULL);
 		running = command && !command_reap(command);
 		kin_reap(kin, running ? command->pid : 0, 0);
-	} while (now_ns() < end_ns);
+	} while (clock_ns(CLOCK_MONOTONIC) < end_ns);
 	return running;
 }
 

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/msg.h"
 #include "base/priority.h"
 #include "base/text.h"
@@ -69,14 +70,6 @@ struct run {
 	int pidfds[SESSION_TARGETS];
 	int npidfds;
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
-}
 
 static void sleep_until(int64_t until_ns)
 {
@@ -191,15 +184,10 @@ static int release_command(struct run *run)
 
 static bool targets_gone(struct run *run)
 {
-	struct procfs_stat stat;
-
 	if (run->command.pid)
 		return command_reap(&run->command);
 	for (int i = 0; i < run->targets.n; i++) {
-		const struct target *target = &run->targets.items[i];
-
-		if (!procfs_task_stat(target->pid, PROCFS_PROCESS, &stat) &&
-		    stat.starttime_ticks == target->starttime && !procfs_is_dead(&stat))
+		if (target_lives(&run->targets.items[i]))
 			return false;
 	}
 	return true;
@@ -216,7 +204,7 @@ static bool read_signals(struct run *run)
 
 static int until_ms(int64_t when_ns)
 {
-	int64_t left_ns = when_ns - now_ns();
+	int64_t left_ns = when_ns - clock_ns(CLOCK_MONOTONIC);
 
 	return left_ns <= 0 ? 0 : (int)((left_ns + 999999) / 1000000);
 }
@@ -237,16 +225,17 @@ static int ended_unmeasured(const struct run *run)
 /* Before anything is attached, so that what is not measured is not slowed down. */
 static int pass_delay(struct run *run)
 {
-	int64_t until_ns = now_ns() + run->options->delay_ns;
+	int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + run->options->delay_ns;
 	int status;
 
 	if (!run->options->delay_ns)
 		return EXIT_OK;
 	status = release_command(run);
-	while (!status && now_ns() < until_ns) {
+	while (!status && clock_ns(CLOCK_MONOTONIC) < until_ns) {
 		struct pollfd signals = {.fd = run->signal_fd, .events = POLLIN};
 
-		poll(&signals, 1, until_ms(earlier(until_ns, now_ns() + TICK_MS * 1000000LL)));
+		poll(&signals, 1,
+		     until_ms(earlier(until_ns, clock_ns(CLOCK_MONOTONIC) + TICK_MS * 1000000LL)));
 		if (read_signals(run)) {
 			msg_error("interrupted before the window began: nothing was measured");
 			return EXIT_RUN;
@@ -258,7 +247,7 @@ static int pass_delay(struct run *run)
 			return ended_unmeasured(run);
 		}
 	}
-	run->started_ns = now_ns();
+	run->started_ns = clock_ns(CLOCK_MONOTONIC);
 	return status;
 }
 
@@ -387,9 +376,9 @@ static int begin_window(struct run *run)
 	if (record_begin(run->record))
 		return EXIT_USAGE;
 	follow_prepare(&run->follow);
-	run_probes_prepare(&run->probes, now_ns());
+	run_probes_prepare(&run->probes, clock_ns(CLOCK_MONOTONIC));
 	accounts_take_baseline(run->accounts);
-	session->start_ns = now_ns() + PUBLISH_AHEAD_NS;
+	session->start_ns = clock_ns(CLOCK_MONOTONIC) + PUBLISH_AHEAD_NS;
 	tracer_publish_begin(run->tracer, session->start_ns);
 	accounts_seed(run->accounts, &run->targets, run->options->follow);
 	sleep_until(session->start_ns);
@@ -397,10 +386,10 @@ static int begin_window(struct run *run)
 	session->overhead.attach_ns = session->start_ns - run->started_ns;
 	session->started_unix_ns = wall.tv_sec * 1000000000LL + wall.tv_nsec;
 	accounts_begin(run->accounts, session->start_ns);
-	tegra_source_begin(run->source, now_ns());
+	tegra_source_begin(run->source, clock_ns(CLOCK_MONOTONIC));
 	follow_begin(&run->follow, session->start_ns);
-	board_watch_begin(run->board, now_ns());
-	system_watch_begin(run->watch, run->tracer, now_ns());
+	board_watch_begin(run->board, clock_ns(CLOCK_MONOTONIC));
+	system_watch_begin(run->watch, run->tracer, clock_ns(CLOCK_MONOTONIC));
 	run_probes_begin(&run->probes, &run->targets, session->start_ns);
 	live_begin(run->live, session);
 	return EXIT_OK;
@@ -451,7 +440,7 @@ static void take_out(struct run *run, int64_t now_ns)
 static enum end_reason watch_targets(struct run *run)
 {
 	const struct session *session = &run->session;
-	int64_t tick_ns = now_ns();
+	int64_t tick_ns = clock_ns(CLOCK_MONOTONIC);
 	int64_t stop_ns = run->options->duration_ns ? session->start_ns + run->options->duration_ns
 						    : INT64_MAX;
 
@@ -464,18 +453,18 @@ static enum end_reason watch_targets(struct run *run)
 					  run_probes_next_ns(&run->probes));
 
 		poll(polls, n, until_ms(earlier(wake_ns, earlier(next_ns, stop_ns))));
-		tegra_source_read(run->source, now_ns());
-		run_probes_poll(&run->probes, now_ns());
+		tegra_source_read(run->source, clock_ns(CLOCK_MONOTONIC));
+		run_probes_poll(&run->probes, clock_ns(CLOCK_MONOTONIC));
 		if (read_signals(run))
 			return END_INTERRUPT;
 		drop_ended(run, polls);
 		if (targets_gone(run))
 			return END_TARGET_EXIT;
-		if (now_ns() >= stop_ns)
+		if (clock_ns(CLOCK_MONOTONIC) >= stop_ns)
 			return END_DURATION;
-		if (now_ns() < next_ns)
+		if (clock_ns(CLOCK_MONOTONIC) < next_ns)
 			continue;
-		tick_ns = now_ns();
+		tick_ns = clock_ns(CLOCK_MONOTONIC);
 		take_out(run, tick_ns);
 		live_tick(run->live, session, tick_ns);
 		system_watch_tick(run->watch, run->tracer, tick_ns);
@@ -491,7 +480,7 @@ static void end_window(struct run *run)
 {
 	struct session *session = &run->session;
 
-	session->end_ns = now_ns() + PUBLISH_AHEAD_NS;
+	session->end_ns = clock_ns(CLOCK_MONOTONIC) + PUBLISH_AHEAD_NS;
 	tracer_publish_end(run->tracer, session->end_ns);
 	sleep_until(session->end_ns + PUBLISH_AHEAD_NS / 10);
 	status_clear();
@@ -503,7 +492,7 @@ static void end_window(struct run *run)
 	run->source = NULL;
 	follow_end(&run->follow);
 	board_watch_end(run->board, session->end_ns, session);
-	run_probes_end(&run->probes, now_ns(), session);
+	run_probes_end(&run->probes, clock_ns(CLOCK_MONOTONIC), session);
 	accounts_finish(run->accounts, session->end_ns);
 	run_probes_finish(&run->probes, session);
 	session->losses.tegra_rejected = session->tegra.rejected;
@@ -521,7 +510,7 @@ static void stop_command(struct run *run)
 		return;
 	/* Else our own tegrastats were one of its kin. */
 	if (run->source)
-		tegra_source_close(run->source, now_ns(), &unused);
+		tegra_source_close(run->source, clock_ns(CLOCK_MONOTONIC), &unused);
 	run->source = NULL;
 	kin_end(&run->kin, &run->command, by_force ? GRACE_OF_FORCE_NS : GRACE_NS, by_force, &left);
 	if (left.n)
@@ -562,7 +551,7 @@ static void close_all(struct run *run)
 	struct tegra_summary unused;
 
 	if (run->source)
-		tegra_source_close(run->source, now_ns(), &unused);
+		tegra_source_close(run->source, clock_ns(CLOCK_MONOTONIC), &unused);
 	command_abandon(&run->command);
 	kin_close(&run->kin);
 	live_close(run->live);
@@ -586,7 +575,8 @@ static void close_all(struct run *run)
 
 int run_trace(const struct options *options, bool *measured)
 {
-	struct run run = {.options = options, .signal_fd = -1, .started_ns = now_ns()};
+	struct run run = {
+		.options = options, .signal_fd = -1, .started_ns = clock_ns(CLOCK_MONOTONIC)};
 	int status;
 
 	run.command.release_fd = -1;

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/msg.h"
 #include "base/text.h"
 #include "cli/caller_signals.h"
@@ -26,14 +27,6 @@
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
-}
-
 static void ending_set(sigset_t *set)
 {
 	sigemptyset(set);
@@ -46,7 +39,7 @@ static void ending_set(sigset_t *set)
 /* The next signal until then, the end of a child included; 0 without one. */
 static int next_signal(int64_t until_ns)
 {
-	int64_t left_ns = until_ns - now_ns();
+	int64_t left_ns = until_ns - clock_ns(CLOCK_MONOTONIC);
 	struct timespec left = {left_ns / 1000000000LL, left_ns % 1000000000LL};
 	sigset_t set;
 	int number;
@@ -99,8 +92,9 @@ static bool await_command(struct run_series *series, struct command *command, in
 		if (command_reap(command))
 			return asks_to_end(series, next_signal(0));
 		kin_reap(&series->kin, command->pid, 0);
-		if (asks_to_end(series, next_signal(earlier(stop_ns, now_ns() + LOOK_NS))) ||
-		    now_ns() >= stop_ns)
+		if (asks_to_end(series, next_signal(earlier(stop_ns, clock_ns(CLOCK_MONOTONIC) +
+									     LOOK_NS))) ||
+		    clock_ns(CLOCK_MONOTONIC) >= stop_ns)
 			return true;
 	}
 }
@@ -151,11 +145,12 @@ int run_series_warm_up(struct run_series *series)
 {
 	const struct options *options = series->files->options;
 	int64_t length_ns = options->duration_ns ? options->delay_ns + options->duration_ns : 0;
-	int64_t end_ns = series->warmups_ns ? now_ns() + series->warmups_ns : FOREVER;
+	int64_t end_ns =
+		series->warmups_ns ? clock_ns(CLOCK_MONOTONIC) + series->warmups_ns : FOREVER;
 	int status = EXIT_OK;
 
 	for (int i = 1; !status && !series->signal; i++) {
-		int64_t begin_ns = now_ns();
+		int64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 
 		if (series->warmups_ns ? begin_ns >= end_ns : i > series->warmups)
 			break;
@@ -208,7 +203,7 @@ static int await_child(struct run_series *series, pid_t pid)
 		if (done < 0 && errno != EINTR)
 			return -1;
 		kin_reap(&series->kin, pid, 0);
-		if (asks_to_end(series, next_signal(now_ns() + LOOK_NS)))
+		if (asks_to_end(series, next_signal(clock_ns(CLOCK_MONOTONIC) + LOOK_NS)))
 			kill(pid, --patience > 0 ? SIGTERM : SIGKILL);
 	}
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "probe/adoption.h"
 
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "probe/procfs.h"
 #include "probe/targets/targets.h"
 
@@ -12,14 +12,6 @@
 #define ADOPT_AGE_NS 100000000LL
 /* A walk over all processes is followed by so many times its length: 0.2 % of a CPU. */
 #define DESCEND_PARTS 500
-
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
-}
 
 /* What a thread does now; one that runs may still be in a run queue. */
 static uint32_t bucket_of(char state)

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 #define CLK_DEBUGFS   "/sys/kernel/debug/clk"
@@ -61,14 +61,6 @@ bool sysfs_usable(const struct sysfs *sysfs)
 	       sysfs->rails.count;
 }
 
-static int64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
-}
-
 static void add_cost(struct sysfs_cost *cost, int64_t ns, bool failed)
 {
 	cost->calls++;
@@ -98,7 +90,7 @@ static void all_unknown(struct tegra_sample *out)
 
 void sysfs_sample(struct sysfs *sysfs, struct tegra_sample *out)
 {
-	int64_t start = clock_ns();
+	int64_t start = clock_ns(CLOCK_MONOTONIC);
 
 	all_unknown(out);
 	/* Load and clock of one unit next to each other in time. */
@@ -109,15 +101,15 @@ void sysfs_sample(struct sysfs *sysfs, struct tegra_sample *out)
 	sysfs_zones_sample(&sysfs->zones, out);
 	sysfs_rails_sample(&sysfs->rails, out);
 	sysfs_engines_sample(&sysfs->engines, out);
-	add_cost(&sysfs->sample_cost, clock_ns() - start, false);
+	add_cost(&sysfs->sample_cost, clock_ns(CLOCK_MONOTONIC) - start, false);
 }
 
 int32_t sysfs_gpu_load(struct sysfs *sysfs)
 {
-	int64_t start = clock_ns();
+	int64_t start = clock_ns(CLOCK_MONOTONIC);
 	int32_t load = sysfs_gpu_read_load(&sysfs->gpu);
 
-	add_cost(&sysfs->gpu_cost, clock_ns() - start, load == TEGRA_UNKNOWN);
+	add_cost(&sysfs->gpu_cost, clock_ns(CLOCK_MONOTONIC) - start, load == TEGRA_UNKNOWN);
 	return load;
 }
 

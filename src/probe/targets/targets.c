@@ -214,6 +214,14 @@ int targets_add_traced(struct target_set *set, pid_t pid)
 	return targets_add(set, &t);
 }
 
+bool target_lives(const struct target *target)
+{
+	struct procfs_stat stat;
+
+	return !procfs_task_stat(target->pid, PROCFS_PROCESS, &stat) &&
+	       stat.starttime_ticks == target->starttime && !procfs_is_dead(&stat);
+}
+
 void targets_free(struct target_set *set)
 {
 	free(set->items);

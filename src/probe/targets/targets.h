@@ -40,6 +40,9 @@ struct target_set {
 
 void targets_free(struct target_set *set);
 
+/* Still there: its pid is no other's, and it is no zombie. */
+bool target_lives(const struct target *target);
+
 /* Adds one that was found otherwise, unless it is there. Return: 0 or -ENOMEM. */
 int targets_add(struct target_set *set, const struct target *target);
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "probe/procfs.h"
 #include "probe/waits/wait_rules.h"
 
@@ -179,14 +179,6 @@ static void look_at(struct entry *entry, const struct site_thread *thread)
 		count_site(entry, &site, samples);
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
-}
-
 /* Notes who sleeps; the sleeps that are known already are counted at no cost. */
 static int note_all(struct site_sampler *sampler, const struct site_thread *threads, size_t n)
 {
@@ -210,7 +202,7 @@ static int note_all(struct site_sampler *sampler, const struct site_thread *thre
 
 int site_sampler_pass(struct site_sampler *sampler, const struct site_thread *threads, size_t n)
 {
-	int64_t begin_ns = now_ns();
+	int64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	int64_t left_ns = PASS_BUDGET_NS;
 	size_t i, reads = 0;
 	int err = 0;
@@ -229,11 +221,11 @@ int site_sampler_pass(struct site_sampler *sampler, const struct site_thread *th
 			continue;
 		look_at(entry, thread);
 		reads++;
-		left_ns = begin_ns + PASS_BUDGET_NS - now_ns();
+		left_ns = begin_ns + PASS_BUDGET_NS - clock_ns(CLOCK_MONOTONIC);
 	}
 	sampler->next = n ? (sampler->next + i) % n : 0;
 	sampler->cost.reads += reads;
-	sampler->cost.ns += now_ns() - begin_ns;
+	sampler->cost.ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	return 0;
 }
 
